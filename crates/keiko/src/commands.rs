@@ -1,0 +1,9 @@
+//! One subcommand per file.
+
+pub(crate) mod bench;
+pub(crate) mod check;
+pub(crate) mod engine;
+pub(crate) mod matches;
+pub(crate) mod perft;
+pub(crate) mod show;
+pub(crate) mod train;

@@ -1,0 +1,181 @@
+//! `keiko bench`: how fast, in rounds that take turns.
+
+use crate::Failure;
+use keiko_network::{Encoding, Weights};
+use keiko_rules::{Rules, perft};
+use keiko_selfplay::SelfPlay;
+use keiko_trainer::{Experiment, Work, Workers};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Rounds of each measurement; medians are reported.
+const ROUNDS: usize = 7;
+
+/// Measures speed: medians of rounds that take turns, so that a noisy machine hits all alike.
+#[derive(clap::Args)]
+#[command(
+    after_help = "Examples: keiko bench perft\n          keiko bench selfplay configs/minishogi.toml"
+)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(clap::Subcommand)]
+enum What {
+    /// Leaves a second of perft from the start, for every embedded variant.
+    Perft,
+    /// Self-play of an experiment's untrained network, on one worker and on as many as it says.
+    Selfplay {
+        /// The experiment.
+        experiment: PathBuf,
+        /// Override a value of the experiment; may be given many times.
+        #[arg(long = "set", value_name = "KEY=VALUE")]
+        set: Vec<String>,
+        /// Seconds of a round.
+        #[arg(long, default_value_t = 5.0)]
+        seconds: f64,
+    },
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    match &arguments.what {
+        What::Perft => bench_perft(),
+        What::Selfplay { experiment, set, seconds } => bench_selfplay(experiment, set, *seconds),
+    }
+}
+
+fn bench_perft() -> Result<ExitCode, Failure> {
+    let variants =
+        Rules::variants().iter().map(|name| Rules::load(name)).collect::<Result<Vec<_>, _>>()?;
+    let mut rates = vec![Vec::new(); variants.len()];
+    let depths: Vec<u32> = variants.iter().map(depth_for).collect();
+    for _ in 0..ROUNDS {
+        for ((rules, &depth), rates) in variants.iter().zip(&depths).zip(&mut rates) {
+            let began = Instant::now();
+            let leaves = perft(rules, rules.start(), depth);
+            rates.push(leaves as f64 / began.elapsed().as_secs_f64() / 1e6);
+        }
+    }
+    println!("perft from the start, one core, median of {ROUNDS} rounds");
+    for ((rules, depth), rates) in variants.iter().zip(depths).zip(rates) {
+        println!(
+            "{:14} depth {depth}: {:6.1} million leaves a second",
+            rules.name(),
+            median(rates)
+        );
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Deep enough to time: the first depth of more than a million leaves.
+fn depth_for(rules: &Rules) -> u32 {
+    (1..)
+        .find(|&depth| perft(rules, rules.start(), depth) > 1_000_000)
+        .expect("every game has long lines")
+}
+
+/// Figures of one round.
+#[derive(Clone, Default)]
+struct Rates {
+    evaluations: Vec<f64>,
+    inside: Vec<f64>,
+    games: Vec<f64>,
+    positions: Vec<f64>,
+}
+
+fn bench_selfplay(file: &Path, set: &[String], seconds: f64) -> Result<ExitCode, Failure> {
+    let experiment = Experiment::load(file, set)?;
+    let rules = Arc::new(Rules::load(&experiment.rules)?);
+    let encoding = Arc::new(Encoding::new(Arc::clone(&rules))?);
+    let weights = Weights::init(&encoding, experiment.network, experiment.seed);
+    let counts = [1, experiment.machine.workers.max(2)];
+    let mut rates = [Rates::default(), Rates::default()];
+    let round_of = |count: usize| {
+        let workers = Workers {
+            count,
+            batch: experiment.machine.batch,
+            weights: &weights,
+            encoding: &encoding,
+        };
+        one_round(&workers, &experiment, &rules, seconds)
+    };
+    for round in 1..=ROUNDS {
+        for (&count, rates) in counts.iter().zip(&mut rates) {
+            let (work, elapsed) = round_of(count);
+            rates.add(&work, elapsed, count);
+        }
+        eprintln!("round {round} of {ROUNDS}");
+    }
+    let network = &experiment.network;
+    println!(
+        "self-play of {}, {} blocks of {} channels, batches of {}, median of {ROUNDS} rounds of {seconds} s",
+        rules.name(),
+        network.blocks,
+        network.channels,
+        experiment.machine.batch
+    );
+    let ratios = rates[0]
+        .evaluations
+        .iter()
+        .zip(&rates[1].evaluations)
+        .map(|(one, many)| many / one)
+        .collect();
+    for (count, rates) in counts.iter().zip(rates) {
+        rates.print(*count);
+    }
+    println!("{} workers against 1: {:.2} times the evaluations", counts[1], median(ratios));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Plays until the time is over.
+fn one_round(
+    workers: &Workers<'_>,
+    experiment: &Experiment,
+    rules: &Arc<Rules>,
+    seconds: f64,
+) -> (Work, Duration) {
+    let selfplay = SelfPlay {
+        rules: Arc::clone(rules),
+        search: experiment.search.clone(),
+        games: experiment.selfplay.clone(),
+        seed: experiment.seed,
+        network: 0,
+    };
+    // More games than any machine plays in a round.
+    let numbers: Vec<u64> = (0..10_000_000).collect();
+    let began = Instant::now();
+    let stop = || began.elapsed().as_secs_f64() > seconds;
+    let work = workers.play(&selfplay, &numbers, stop, |_| ());
+    (work, began.elapsed())
+}
+
+impl Rates {
+    fn add(&mut self, work: &Work, elapsed: Duration, workers: usize) {
+        let seconds = elapsed.as_secs_f64();
+        self.evaluations.push(work.evaluations as f64 / seconds);
+        self.inside.push(work.inside_network.as_secs_f64() / seconds / workers as f64);
+        self.games.push(work.games.len() as f64 / seconds);
+        self.positions
+            .push(work.games.iter().map(|game| game.plies.len()).sum::<usize>() as f64 / seconds);
+    }
+
+    fn print(self, workers: usize) {
+        println!(
+            "{workers} worker{}: {:.0} evaluations a second, {:.1}% of the time inside the network, \
+             {:.2} games and {:.0} positions a second",
+            if workers == 1 { "" } else { "s" },
+            median(self.evaluations),
+            100.0 * median(self.inside),
+            median(self.games),
+            median(self.positions)
+        );
+    }
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}

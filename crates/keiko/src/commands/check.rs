@@ -1,0 +1,74 @@
+//! `keiko check`: is this file an experiment, or a variant, that works?
+
+use crate::Failure;
+use keiko_network::Encoding;
+use keiko_rules::Rules;
+use keiko_trainer::Experiment;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+/// Checks an experiment or a variant file, and says what it amounts to.
+#[derive(clap::Args)]
+#[command(after_help = "Example: keiko check configs/minishogi.toml")]
+pub(crate) struct Arguments {
+    /// An experiment, or a variant file.
+    file: String,
+    /// Override a value of the experiment first.
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    set: Vec<String>,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let text = std::fs::read_to_string(&arguments.file)
+        .map_err(|error| Failure::usage(format!("{}: cannot be read: {error}", arguments.file)))?;
+    if is_variant(&text) { check_variant(&arguments.file) } else { check_experiment(arguments) }
+}
+
+/// Variants have a board, experiments do not. A file that is not TOML counts as an experiment:
+/// its reader says where it goes wrong.
+fn is_variant(text: &str) -> bool {
+    toml::from_str::<toml::Table>(text)
+        .is_ok_and(|table| table.contains_key("board") || table.contains_key("pieces"))
+}
+
+fn check_variant(file: &str) -> Result<ExitCode, Failure> {
+    let rules = Arc::new(Rules::load(file)?);
+    println!("{file}: a variant, and it works: {}", describe_game(&rules)?);
+    Ok(ExitCode::SUCCESS)
+}
+
+fn check_experiment(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let experiment = Experiment::load(Path::new(&arguments.file), &arguments.set)?;
+    let rules = Arc::new(Rules::load(&experiment.rules)?);
+    println!("{}: an experiment, and it works", arguments.file);
+    println!("game      {}", describe_game(&rules)?);
+    let network = &experiment.network;
+    println!("network   {} blocks of {} channels", network.blocks, network.channels);
+    let (training, games) = (&experiment.training, &experiment.selfplay);
+    let mean = games.full_share * f64::from(games.full_simulations)
+        + (1.0 - games.full_share) * f64::from(games.cheap_simulations);
+    println!(
+        "self-play {} games a generation, {mean:.1} simulations a move",
+        training.games_per_generation
+    );
+    println!(
+        "learning  {} samples a position in steps of {}",
+        training.samples_per_position, training.batch_size
+    );
+    println!("until     generation {}", training.generations);
+    println!("run       checkpoints/{}", experiment.name);
+    Ok(ExitCode::SUCCESS)
+}
+
+fn describe_game(rules: &Arc<Rules>) -> Result<String, Failure> {
+    let encoding = Encoding::new(Arc::clone(rules))?;
+    Ok(format!(
+        "{} on {}x{}, {} planes in, {} labels a square out",
+        rules.name(),
+        rules.files(),
+        rules.ranks(),
+        encoding.planes(),
+        encoding.labels()
+    ))
+}

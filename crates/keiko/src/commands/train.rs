@@ -1,0 +1,79 @@
+//! `keiko train`: the main job.
+
+use crate::failure::STOPPED;
+use crate::watch::Terminal;
+use crate::{Failure, stop};
+use keiko_trainer::{Experiment, Finish, Run, train};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Trains a network by self-play, from nothing, or goes on with a run where it stopped.
+///
+/// The run folder holds everything: games, checkpoints, networks, TensorBoard files, a log.
+/// Ctrl-C stops at the next safe point and saves; the same command goes on exactly.
+#[derive(clap::Args)]
+#[command(after_help = "Example: keiko train configs/minishogi.toml --set machine.workers=4")]
+pub(crate) struct Arguments {
+    /// The experiment: a complete TOML file.
+    experiment: PathBuf,
+    /// The run's folder [default: checkpoints/NAME].
+    #[arg(long, value_name = "DIR")]
+    run: Option<PathBuf>,
+    /// Override a value of the experiment; may be given many times.
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    set: Vec<String>,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let experiment = Experiment::load(&arguments.experiment, &arguments.set)?;
+    let dir = arguments
+        .run
+        .clone()
+        .unwrap_or_else(|| PathBuf::from("checkpoints").join(&experiment.name));
+    let stop = stop::on_signal()?;
+    let (mut run, opened) = Run::open(&dir, &experiment)?;
+    let terminal = Terminal::new(&dir)?;
+    for warning in &opened.warnings {
+        terminal.say(&format!("warning: {warning}"));
+    }
+    for change in &opened.changes {
+        terminal.say(&format!(
+            "from step {}: {} = {} (was {})",
+            run.steps(),
+            change.key,
+            change.is,
+            change.was
+        ));
+    }
+    terminal.say(&opening_line(&run, opened.resumed));
+    let finish = train(&mut run, &terminal, &stop)?;
+    let (generation, step) = (run.state().generation, run.steps());
+    match finish {
+        Finish::Done => {
+            terminal
+                .say(&format!("done: {generation} generations, step {step}, in {}", dir.display()));
+            Ok(ExitCode::SUCCESS)
+        }
+        Finish::Stopped => {
+            terminal.say(&format!(
+                "stopped in generation {generation} at step {step}; the same command goes on"
+            ));
+            Ok(ExitCode::from(STOPPED))
+        }
+    }
+}
+
+fn opening_line(run: &Run, resumed: bool) -> String {
+    let (experiment, state) = (run.experiment(), run.state());
+    let how = if resumed { "goes on" } else { "begins" };
+    format!(
+        "{} {how} in {} at generation {} of {}, step {}, with {} games; {} workers",
+        experiment.name,
+        run.dir().display(),
+        state.generation,
+        experiment.training.generations,
+        run.steps(),
+        state.games,
+        experiment.machine.workers
+    )
+}

@@ -1,0 +1,339 @@
+//! An outside engine: a child process that speaks USI.
+
+mod options;
+mod process;
+
+pub(crate) use options::split_command;
+
+use options::{Advertised, find, implied, parse_advertised};
+use process::Process;
+use std::fmt;
+use std::time::{Duration, Instant};
+
+/// How long an engine may take to say hello, to get ready and to come back from anything but
+/// a search.
+const HANDSHAKE: Duration = Duration::from_secs(20);
+
+/// How to start an engine and how it plays.
+#[derive(Clone, Debug)]
+pub(crate) struct EngineSpec {
+    /// The program and its arguments.
+    pub(crate) command: Vec<String>,
+    /// Options by name, set in this order.
+    pub(crate) options: Vec<(String, String)>,
+    /// What a search may spend.
+    pub(crate) limit: Limit,
+    /// How long a search may take before the engine counts as hung.
+    pub(crate) patience: Duration,
+}
+
+/// What an engine may spend on a move.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+pub(crate) enum Limit {
+    /// This many nodes.
+    Nodes(u64),
+    /// This many milliseconds.
+    Milliseconds(u64),
+}
+
+/// An engine's answer to a position.
+#[derive(Clone, Eq, PartialEq, Debug)]
+pub(crate) enum Reply {
+    /// A move in USI; nothing says that it is legal.
+    Move(String),
+    /// It gives up. Engines that are mated say so too.
+    Resign,
+    /// It declares a win.
+    Win,
+    /// It has no move to offer.
+    Nothing,
+}
+
+/// Why an engine cannot be used. Each message begins with the engine's command.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ExternalError {
+    /// The command is empty or a quote in it is not closed.
+    #[error("engine command {command:?}: {reason}")]
+    Command {
+        /// The command as given.
+        command: String,
+        /// What is wrong.
+        reason: &'static str,
+    },
+    /// The program cannot be started.
+    #[error("engine {engine:?} cannot be started: {source}{}", hint(.source))]
+    Start {
+        /// The program.
+        engine: String,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// It did not answer in time.
+    #[error("engine {engine:?} did not answer {question:?} within {seconds} s{}", said(.output))]
+    Timeout {
+        /// The program.
+        engine: String,
+        /// The command it left unanswered.
+        question: String,
+        /// How long was waited.
+        seconds: f64,
+        /// The last lines it wrote.
+        output: Vec<String>,
+    },
+    /// It ended on its own.
+    #[error("engine {engine:?} has ended ({status}) after {question:?}{}", said(.output))]
+    Ended {
+        /// The program.
+        engine: String,
+        /// The command before its end.
+        question: String,
+        /// How it ended.
+        status: String,
+        /// The last lines it wrote.
+        output: Vec<String>,
+    },
+    /// It does not play the game.
+    #[error(
+        "engine {engine:?} does not offer the game {game:?} in its option {option}{}; it offers: \
+         {}. If it has another name for the game, set {option}=NAME",
+        suggestion(.nearest), .offered.join(" ")
+    )]
+    Variant {
+        /// The program.
+        engine: String,
+        /// The option that chooses the game.
+        option: String,
+        /// The game's name.
+        game: String,
+        /// The most similar name offered.
+        nearest: Option<String>,
+        /// Every name offered.
+        offered: Vec<String>,
+    },
+    /// It has no such option.
+    #[error(
+        "engine {engine:?} has no option {name:?}{}; it has: {}",
+        suggestion(.nearest), .known.join(", ")
+    )]
+    UnknownOption {
+        /// The program.
+        engine: String,
+        /// The option asked for.
+        name: String,
+        /// The most similar name.
+        nearest: Option<String>,
+        /// The names of its options.
+        known: Vec<String>,
+    },
+    /// An option does not take the value.
+    #[error("engine {engine:?}, option {name}: {value:?} is not {allowed}")]
+    OptionValue {
+        /// The program.
+        engine: String,
+        /// The option.
+        name: String,
+        /// The value asked for.
+        value: String,
+        /// What it takes.
+        allowed: String,
+    },
+    /// It refused an option it was offered.
+    #[error("engine {engine:?} refused an option: {reply}")]
+    Refused {
+        /// The program.
+        engine: String,
+        /// Its words.
+        reply: String,
+    },
+    /// It wrote something that is no answer.
+    #[error("engine {engine:?} answered {reply:?} to {question:?}")]
+    Nonsense {
+        /// The program.
+        engine: String,
+        /// What it was asked.
+        question: String,
+        /// What it said.
+        reply: String,
+    },
+}
+
+fn hint(source: &std::io::Error) -> &'static str {
+    match source.kind() {
+        std::io::ErrorKind::NotFound => " (give its full path, or add its folder to PATH)",
+        _ => "",
+    }
+}
+
+fn suggestion(nearest: &Option<String>) -> String {
+    nearest.as_ref().map_or_else(String::new, |name| format!(" (did you mean {name:?}?)"))
+}
+
+fn said(output: &[String]) -> String {
+    match output {
+        [] => "; it wrote nothing".to_owned(),
+        lines => format!("; its last output:\n  {}", lines.join("\n  ")),
+    }
+}
+
+/// A running engine, ready to play one game. It is ended when this is dropped.
+#[derive(Debug)]
+pub(crate) struct ExternalEngine {
+    process: Process,
+    name: String,
+    options: Vec<Advertised>,
+    limit: Limit,
+    patience: Duration,
+}
+
+impl ExternalEngine {
+    /// Starts the engine and makes it ready to play `game`, a name its option for variants
+    /// must know if it has such an option.
+    pub(crate) fn start(spec: &EngineSpec, game: &str) -> Result<ExternalEngine, ExternalError> {
+        let mut process = Process::spawn(&spec.command)?;
+        let hello = process.ask("usi", HANDSHAKE, |line| line.trim() == "usiok")?;
+        let name = hello.iter().find_map(|line| line.strip_prefix("id name "));
+        let name = name.map_or_else(|| spec.command.join(" "), |name| name.trim().to_owned());
+        let mut options: Vec<_> = hello.iter().filter_map(|line| parse_advertised(line)).collect();
+        options.extend(implied(&options));
+        let (limit, patience) = (spec.limit, spec.patience);
+        let mut engine = ExternalEngine { process, name, options, limit, patience };
+        let chosen = engine.choose_options(&spec.options, game)?;
+        for (option, value) in chosen {
+            engine.set_option(&option, &value)?;
+        }
+        engine.make_ready()?;
+        Ok(engine)
+    }
+
+    /// What the engine calls itself.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// All options to set: the game first, unless the user names it, then the user's.
+    fn choose_options(
+        &self,
+        wanted: &[(String, String)],
+        game: &str,
+    ) -> Result<Vec<(String, String)>, ExternalError> {
+        let mut chosen = Vec::new();
+        for (name, value) in wanted {
+            let option = self.option(name)?;
+            let value = option.check(value).map_err(|allowed| ExternalError::OptionValue {
+                engine: self.engine(),
+                name: option.name.clone(),
+                value: value.clone(),
+                allowed,
+            })?;
+            chosen.push((option.name.clone(), value));
+        }
+        let variant = self.options.iter().find(|option| option.is_variant());
+        if let Some(variant) = variant.filter(|option| !chosen.iter().any(|c| c.0 == option.name)) {
+            chosen.insert(0, (variant.name.clone(), self.variant_value(variant, game)?));
+        }
+        Ok(chosen)
+    }
+
+    /// The engine's option that a user means by `name`.
+    fn option(&self, name: &str) -> Result<&Advertised, ExternalError> {
+        find(&self.options, name).ok_or_else(|| {
+            let known = || self.options.iter().map(|option| option.name.as_str());
+            ExternalError::UnknownOption {
+                engine: self.engine(),
+                name: name.to_owned(),
+                nearest: keiko_rules::nearest(name, known()).map(str::to_owned),
+                known: known().map(str::to_owned).collect(),
+            }
+        })
+    }
+
+    /// The game's name as the engine's option for variants spells it.
+    fn variant_value(&self, variant: &Advertised, game: &str) -> Result<String, ExternalError> {
+        variant.check(game).map_err(|_| {
+            let offered = || variant.values().iter().map(String::as_str);
+            ExternalError::Variant {
+                engine: self.engine(),
+                option: variant.name.clone(),
+                game: game.to_owned(),
+                nearest: keiko_rules::nearest(game, offered()).map(str::to_owned),
+                offered: variant.values().to_vec(),
+            }
+        })
+    }
+
+    fn set_option(&mut self, name: &str, value: &str) -> Result<(), ExternalError> {
+        match value {
+            "" => self.process.send(&format!("setoption name {name}")),
+            _ => self.process.send(&format!("setoption name {name} value {value}")),
+        }
+    }
+
+    fn make_ready(&mut self) -> Result<(), ExternalError> {
+        let lines = self.process.ask("isready", HANDSHAKE, |line| line.trim() == "readyok")?;
+        match lines.into_iter().find(|line| line.starts_with("No such option")) {
+            Some(reply) => Err(ExternalError::Refused { engine: self.engine(), reply }),
+            None => Ok(()),
+        }
+    }
+
+    /// Tells the engine that another game begins.
+    pub(crate) fn new_game(&mut self) -> Result<(), ExternalError> {
+        self.process.send("usinewgame")?;
+        self.make_ready()
+    }
+
+    /// The engine's move after `moves` (in USI) from the position `sfen`.
+    pub(crate) fn best_move(
+        &mut self,
+        sfen: &str,
+        moves: &[String],
+    ) -> Result<Reply, ExternalError> {
+        let mut position = format!("position sfen {sfen}");
+        if !moves.is_empty() {
+            position += " moves ";
+            position += &moves.join(" ");
+        }
+        self.process.send(&position)?;
+        let go = self.limit.to_string();
+        let is_answer = |line: &str| line.split_whitespace().next() == Some("bestmove");
+        let lines = self.process.ask(&go, self.patience, is_answer)?;
+        let answer = lines.last().map_or("", String::as_str);
+        parse_reply(answer).ok_or_else(|| ExternalError::Nonsense {
+            engine: self.engine(),
+            question: go,
+            reply: answer.to_owned(),
+        })
+    }
+
+    fn engine(&self) -> String {
+        self.process.engine().to_owned()
+    }
+}
+
+/// The command that starts a search.
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Limit::Nodes(nodes) => write!(f, "go nodes {nodes}"),
+            Limit::Milliseconds(milliseconds) => write!(f, "go movetime {milliseconds}"),
+        }
+    }
+}
+
+/// What a line `bestmove ...` says.
+fn parse_reply(line: &str) -> Option<Reply> {
+    Some(match line.split_whitespace().nth(1)? {
+        "resign" => Reply::Resign,
+        "win" => Reply::Win,
+        "none" | "(none)" | "null" | "0000" => Reply::Nothing,
+        mv => Reply::Move(mv.to_owned()),
+    })
+}
+
+/// The time left until `deadline`.
+fn remaining(deadline: Instant) -> Duration {
+    deadline.saturating_duration_since(Instant::now())
+}
+
+#[cfg(test)]
+mod tests;

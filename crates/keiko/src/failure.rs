@@ -1,0 +1,118 @@
+//! Errors as people see them: one message and an exit code.
+
+use crate::external::ExternalError;
+use keiko_network::{EncodingError, NetworkError, StorageError};
+use keiko_rules::{RulesError, SfenError, UsiError};
+use keiko_trainer::arena::PlayerError;
+use keiko_trainer::metrics::MetricsError;
+use keiko_trainer::store::StoreError;
+use keiko_trainer::{CheckpointError, ExperimentError, RunError};
+use std::fmt::Display;
+use std::process::ExitCode;
+
+/// Usage or configuration.
+const USAGE: u8 = 2;
+/// Device, disk or an outside program.
+const ENVIRONMENT: u8 = 3;
+/// Data or format.
+const DATA: u8 = 4;
+
+/// Stopped, and can be resumed.
+pub(crate) const STOPPED: u8 = 10;
+
+/// Why a command failed, for people, and the exit code for scripts.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    message: String,
+    code: u8,
+}
+
+impl Failure {
+    /// Something the user asked for wrongly.
+    pub(crate) fn usage(message: impl Display) -> Failure {
+        Failure { message: message.to_string(), code: USAGE }
+    }
+
+    /// Something the machine does not give.
+    pub(crate) fn environment(message: impl Display) -> Failure {
+        Failure { message: message.to_string(), code: ENVIRONMENT }
+    }
+
+    /// Something that is not what it should be.
+    pub(crate) fn data(message: impl Display) -> Failure {
+        Failure { message: message.to_string(), code: DATA }
+    }
+
+    /// Says it on standard error.
+    pub(crate) fn report(&self) -> ExitCode {
+        eprintln!("keiko: {}", self.message);
+        ExitCode::from(self.code)
+    }
+}
+
+impl From<RulesError> for Failure {
+    fn from(error: RulesError) -> Failure {
+        Failure::usage(error)
+    }
+}
+
+impl From<EncodingError> for Failure {
+    fn from(error: EncodingError) -> Failure {
+        Failure::usage(error)
+    }
+}
+
+impl From<ExperimentError> for Failure {
+    fn from(error: ExperimentError) -> Failure {
+        Failure::usage(error)
+    }
+}
+
+impl From<SfenError> for Failure {
+    fn from(error: SfenError) -> Failure {
+        Failure::usage(error)
+    }
+}
+
+impl From<UsiError> for Failure {
+    fn from(error: UsiError) -> Failure {
+        Failure::usage(error)
+    }
+}
+
+impl From<NetworkError> for Failure {
+    fn from(error: NetworkError) -> Failure {
+        Failure::data(error)
+    }
+}
+
+impl From<ExternalError> for Failure {
+    fn from(error: ExternalError) -> Failure {
+        Failure::environment(error)
+    }
+}
+
+impl From<PlayerError> for Failure {
+    fn from(error: PlayerError) -> Failure {
+        Failure::environment(error)
+    }
+}
+
+impl From<RunError> for Failure {
+    fn from(error: RunError) -> Failure {
+        let code = match &error {
+            RunError::Experiment(_) | RunError::Rules(_) | RunError::Encoding(_) => USAGE,
+            RunError::NotARun(_) | RunError::Changed { .. } | RunError::RulesChanged { .. } => {
+                USAGE
+            }
+            RunError::Locked(_) | RunError::Player(_) => ENVIRONMENT,
+            RunError::Checkpoint(CheckpointError::Io { .. }) => ENVIRONMENT,
+            RunError::Store(StoreError::Io { .. }) => ENVIRONMENT,
+            RunError::Metrics(MetricsError::Io { .. }) => ENVIRONMENT,
+            RunError::Network(NetworkError::Storage(StorageError::Io { .. })) => ENVIRONMENT,
+            RunError::Checkpoint(_) | RunError::Store(_) | RunError::Metrics(_) => DATA,
+            RunError::Network(_) | RunError::Learn { .. } => DATA,
+        };
+        Failure { message: error.to_string(), code }
+    }
+}

@@ -1,0 +1,52 @@
+//! The keiko program: a thin main, one subcommand per file.
+
+mod commands;
+mod external;
+mod failure;
+mod players;
+mod stop;
+mod watch;
+
+use clap::{Parser, Subcommand};
+use commands::{bench, check, engine, matches, perft, show, train};
+use failure::Failure;
+use std::process::ExitCode;
+
+/// A self-play trainer for the shogi family: it learns a game from nothing but its rules.
+#[derive(Parser)]
+#[command(name = "keiko", version, arg_required_else_help = true)]
+#[command(
+    after_help = "Exit codes: 0 done, 2 usage or configuration, 3 environment (disk, device, engine), \
+    4 data or format, 10 stopped and resumable."
+)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Train(train::Arguments),
+    Match(matches::Arguments),
+    Engine(engine::Arguments),
+    Show(show::Arguments),
+    Check(check::Arguments),
+    Perft(perft::Arguments),
+    Bench(bench::Arguments),
+}
+
+fn main() -> ExitCode {
+    let result = match Arguments::parse().command {
+        Command::Train(arguments) => train::run(&arguments),
+        Command::Match(arguments) => matches::run(&arguments),
+        Command::Engine(arguments) => engine::run(&arguments),
+        Command::Show(arguments) => show::run(&arguments),
+        Command::Check(arguments) => check::run(&arguments),
+        Command::Perft(arguments) => perft::run(&arguments),
+        Command::Bench(arguments) => bench::run(&arguments),
+    };
+    match result {
+        Ok(code) => code,
+        Err(failure) => failure.report(),
+    }
+}

@@ -1,0 +1,143 @@
+//! Who plays: a network folder, `random`, or `usi:COMMAND`.
+
+use crate::Failure;
+use crate::external::{EngineSpec, ExternalEngine, Reply, split_command};
+use keiko_network::{BurnEvaluator, Encoding, Network};
+use keiko_rules::{Move, Rules};
+use keiko_selfplay::SearchConfig;
+use keiko_trainer::arena::{Player, PlayerError, RandomPlayer, SearchPlayer, Turn};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The search of networks outside training: the paper's constants.
+pub(crate) const SEARCH: SearchConfig =
+    SearchConfig { considered_moves: 16, c_visit: 50.0, c_scale: 1.0 };
+
+/// A player as named on the command line, with what is needed to seat it.
+pub(crate) enum Contestant {
+    /// Uniform random play.
+    Random,
+    /// An outside engine.
+    External(EngineSpec),
+    /// A published network.
+    Network(PathBuf, Box<Network>),
+}
+
+/// How contestants think.
+pub(crate) struct Settings {
+    /// Simulations a move, for networks.
+    pub(crate) simulations: u32,
+    /// Games side by side, for networks.
+    pub(crate) batch: usize,
+    /// The seed of random play.
+    pub(crate) seed: u64,
+}
+
+impl Contestant {
+    /// Reads `random`, `usi:COMMAND` or a network folder.
+    pub(crate) fn parse(
+        text: &str,
+        engine: impl FnOnce(Vec<String>) -> EngineSpec,
+    ) -> Result<Contestant, Failure> {
+        if text == "random" {
+            return Ok(Contestant::Random);
+        }
+        if let Some(command) = text.strip_prefix("usi:") {
+            return Ok(Contestant::External(engine(split_command(command)?)));
+        }
+        let path = Path::new(text);
+        if !path.exists() {
+            let message = format!(
+                "`{text}` is no player: give a network's folder, `random`, or `usi:COMMAND`"
+            );
+            return Err(Failure::usage(message));
+        }
+        Ok(Contestant::Network(path.to_owned(), Box::new(Network::load(path)?)))
+    }
+
+    /// The game it was trained for, if it was.
+    pub(crate) fn game(&self) -> Option<&str> {
+        match self {
+            Contestant::Network(_, network) => Some(&network.card.game),
+            Contestant::Random | Contestant::External(_) => None,
+        }
+    }
+
+    /// What to call it.
+    pub(crate) fn name(&self) -> String {
+        match self {
+            Contestant::Random => "random".to_owned(),
+            Contestant::External(spec) => spec.command.join(" "),
+            Contestant::Network(path, _) => path.display().to_string(),
+        }
+    }
+
+    /// One player of its kind, for one thread.
+    pub(crate) fn seat(&self, rules: &Arc<Rules>, settings: &Settings) -> Result<Seated, Failure> {
+        Ok(match self {
+            Contestant::Random => Seated::Random(RandomPlayer { seed: settings.seed }),
+            Contestant::External(spec) => Seated::External(ExternalPlayer::start(spec, rules)?),
+            Contestant::Network(_, network) => {
+                let encoding = Arc::new(Encoding::new(Arc::clone(rules))?);
+                network.check_rules(&encoding)?;
+                let evaluator = BurnEvaluator::new(&network.weights, encoding, settings.batch);
+                let simulations = settings.simulations;
+                Seated::Network(Box::new(SearchPlayer { evaluator, search: SEARCH, simulations }))
+            }
+        })
+    }
+}
+
+/// A player ready to choose moves.
+pub(crate) enum Seated {
+    Random(RandomPlayer),
+    External(ExternalPlayer),
+    Network(Box<SearchPlayer<BurnEvaluator>>),
+}
+
+impl Player for Seated {
+    fn choose(&mut self, turns: &[Turn<'_>]) -> Result<Vec<Option<Move>>, PlayerError> {
+        match self {
+            Seated::Random(player) => player.choose(turns),
+            Seated::External(player) => player.choose(turns),
+            Seated::Network(player) => player.choose(turns),
+        }
+    }
+}
+
+/// An outside engine, asked for one move after the other.
+pub(crate) struct ExternalPlayer {
+    engine: ExternalEngine,
+}
+
+impl ExternalPlayer {
+    fn start(spec: &EngineSpec, rules: &Rules) -> Result<ExternalPlayer, Failure> {
+        let mut engine = ExternalEngine::start(spec, rules.name())?;
+        engine.new_game()?;
+        Ok(ExternalPlayer { engine })
+    }
+
+    /// Its move; `None` when it resigns, or plays what the rules do not know.
+    fn answer(&mut self, turn: &Turn<'_>) -> Result<Option<Move>, PlayerError> {
+        let game = turn.game;
+        let rules = game.rules();
+        let moves: Vec<String> = game.moves().map(|mv| mv.to_usi(rules)).collect();
+        let reply = self.engine.best_move(&game.start_sfen(), &moves);
+        match reply.map_err(|error| PlayerError(error.to_string()))? {
+            Reply::Move(text) => match Move::from_usi(rules, game.position(), &text) {
+                Ok(mv) => Ok(Some(mv)),
+                Err(error) => {
+                    eprintln!("{} loses game {}: {error}", self.engine.name(), turn.number);
+                    Ok(None)
+                }
+            },
+            Reply::Resign | Reply::Win | Reply::Nothing => Ok(None),
+        }
+    }
+}
+
+impl Player for ExternalPlayer {
+    fn choose(&mut self, turns: &[Turn<'_>]) -> Result<Vec<Option<Move>>, PlayerError> {
+        turns.iter().map(|turn| self.answer(turn)).collect()
+    }
+}

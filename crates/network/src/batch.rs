@@ -1,0 +1,132 @@
+//! Training samples, ready for the learner.
+
+use crate::Encoding;
+use keiko_rules::{Game, Move};
+use keiko_selfplay::Wdl;
+use std::sync::Arc;
+
+/// One position to learn from.
+#[derive(Copy, Clone, Debug)]
+pub struct Sample<'a> {
+    /// The game at the position.
+    pub game: &'a Game,
+    /// The position's legal moves.
+    pub legal: &'a [Move],
+    /// The policy's target over legal moves, scaled to a sum of 1; empty where there is none.
+    pub policy: &'a [(Move, f32)],
+    /// The value's target, for the side to move.
+    pub wdl: Wdl,
+    /// Plies to the end of the game.
+    pub moves_left: f32,
+    /// Whether to learn the mirror image instead; only where rules are mirror-symmetric.
+    pub mirror: bool,
+}
+
+/// Encoded samples: what the learner makes one gradient of.
+#[derive(Clone, Debug)]
+pub struct Batch {
+    encoding: Arc<Encoding>,
+    /// One after another, each `[planes, squares]`.
+    pub(crate) inputs: Vec<f32>,
+    /// Each sample's legal labels are `legal[ends[i - 1]..ends[i]]`.
+    ends: Vec<usize>,
+    legal: Vec<u32>,
+    /// Parallel to `legal`.
+    policy: Vec<f32>,
+    values: Vec<(Wdl, f32)>,
+}
+
+/// One sample's targets.
+pub(crate) struct Targets<'a> {
+    /// Indices in the policy, `label * squares + square`.
+    pub(crate) legal: &'a [u32],
+    /// Parallel to `legal`: sums to 1, or to 0 where there is no target.
+    pub(crate) policy: &'a [f32],
+    pub(crate) wdl: Wdl,
+    pub(crate) moves_left: f32,
+}
+
+impl Batch {
+    /// An empty batch with room for this many samples.
+    pub fn new(encoding: &Arc<Encoding>, capacity: usize) -> Batch {
+        let size = encoding.planes() * encoding.squares();
+        Batch {
+            encoding: Arc::clone(encoding),
+            inputs: Vec::with_capacity(capacity * size),
+            ends: Vec::with_capacity(capacity),
+            legal: Vec::new(),
+            policy: Vec::new(),
+            values: Vec::with_capacity(capacity),
+        }
+    }
+
+    /// Adds a sample.
+    ///
+    /// # Panics
+    /// When a policy's move is not legal, or a mirror image is asked for where there is none.
+    pub fn push(&mut self, sample: Sample<'_>) {
+        let encoding = Arc::clone(&self.encoding);
+        let start = self.inputs.len();
+        self.inputs.resize(start + encoding.planes() * encoding.squares(), 0.0);
+        encoding.encode(sample.game, &mut self.inputs[start..]);
+        let label = |mv: Move| encoding.label(sample.game.position(), mv) as u32;
+        let first = self.legal.len();
+        self.legal.extend(sample.legal.iter().map(|&mv| label(mv)));
+        self.policy.resize(self.legal.len(), 0.0);
+        let total: f32 = sample.policy.iter().map(|&(_, weight)| weight).sum();
+        for &(mv, weight) in sample.policy {
+            let wanted = label(mv);
+            let place = self.legal[first..].iter().position(|&legal| legal == wanted);
+            self.policy[first + place.expect("a policy's moves are legal")] += weight / total;
+        }
+        if sample.mirror {
+            encoding.mirror_input(&mut self.inputs[start..]);
+            let mirrored = |label: &mut u32| *label = encoding.mirror_label(*label as usize) as u32;
+            self.legal[first..].iter_mut().for_each(mirrored);
+        }
+        self.ends.push(self.legal.len());
+        self.values.push((sample.wdl, sample.moves_left));
+    }
+
+    /// Removes all samples and keeps the room.
+    pub fn clear(&mut self) {
+        self.inputs.clear();
+        self.ends.clear();
+        self.legal.clear();
+        self.policy.clear();
+        self.values.clear();
+    }
+
+    /// How many samples there are.
+    pub fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+
+    pub(crate) fn encoding(&self) -> &Encoding {
+        &self.encoding
+    }
+
+    pub(crate) fn targets(&self) -> impl Iterator<Item = Targets<'_>> {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        starts.zip(&self.ends).zip(&self.values).map(|((start, &end), &(wdl, moves_left))| {
+            let (legal, policy) = (&self.legal[start..end], &self.policy[start..end]);
+            Targets { legal, policy, wdl, moves_left }
+        })
+    }
+
+    /// How many samples have a policy target.
+    pub(crate) fn policies(&self) -> usize {
+        self.targets().filter(|targets| targets.has_policy()).count()
+    }
+}
+
+impl Targets<'_> {
+    pub(crate) fn has_policy(&self) -> bool {
+        self.policy.iter().any(|&weight| weight > 0.0)
+    }
+}

@@ -1,0 +1,28 @@
+//! Everything that knows tensors: encoding, network, learner, weights.
+//!
+//! [`Encoding`] turns a game into planes and moves into labels. [`Weights`] are named tensors
+//! on the host, the one form that learner, average, checkpoint, published [`Network`] and
+//! [`BurnEvaluator`] share; burn lends its tensors, kernels and automatic differentiation. All
+//! arithmetic stays on the caller's thread, in an order fixed by shapes alone.
+
+mod batch;
+mod encoding;
+mod evaluator;
+mod learner;
+mod losses;
+mod model;
+mod network;
+mod optimizer;
+mod storage;
+mod weights;
+mod winograd;
+
+pub use batch::{Batch, Sample};
+pub use encoding::{Encoding, EncodingError};
+pub use evaluator::BurnEvaluator;
+pub use learner::{LearnError, Learner, StepReport, evaluate_losses};
+pub use losses::{Losses, MOVES_LEFT_SCALE};
+pub use network::{CARD_FILE, Card, FORMAT_VERSION, Heads, Network, NetworkError, Provenance, WEIGHTS_FILE};
+pub use optimizer::{ConfigError, LearnerConfig};
+pub use storage::StorageError;
+pub use weights::{Architecture, Parameter, Weights};

@@ -1,0 +1,174 @@
+//! Reading a definition, and everything that can be wrong with it before there is a board.
+
+use crate::definition::{Definition, When};
+use crate::rules::RulesError;
+use crate::spelling::hint;
+use crate::square::MAX_SQUARES;
+
+/// The longest side of a board: ranks are letters.
+const MAX_SIDE: u8 = 26;
+
+impl Definition {
+    /// Reads a variant's text.
+    pub(crate) fn parse(text: &str, origin: &str) -> Result<Definition, RulesError> {
+        toml::from_str(text).map_err(|error: toml::de::Error| {
+            let start = error.span().map_or(0, |span| span.start.min(text.len()));
+            let line = text.as_bytes()[..start].iter().filter(|&&byte| byte == b'\n').count() + 1;
+            let message = error.message();
+            let message = format!("{message}{}", suggestion(message));
+            RulesError::Syntax { origin: origin.to_owned(), line, message }
+        })
+    }
+}
+
+/// For serde's "unknown field `a`, expected one of `b`, `c`": the expected word most like it.
+fn suggestion(message: &str) -> String {
+    let mut words = message.split('`').skip(1).step_by(2);
+    match words.next() {
+        Some(found) if message.starts_with("unknown") => hint(found, words),
+        _ => String::new(),
+    }
+}
+
+/// A definition on its way to rules, with the text that error messages point into.
+pub(crate) struct Compiler<'a> {
+    pub(crate) definition: &'a Definition,
+    pub(crate) text: &'a str,
+    pub(crate) origin: &'a str,
+}
+
+impl Compiler<'_> {
+    /// An error at a key such as `pieces.K.moves`.
+    pub(crate) fn error(&self, key: &str, problem: impl Into<String>) -> RulesError {
+        RulesError::Invalid {
+            origin: self.origin.to_owned(),
+            line: line_of(self.text, key),
+            key: key.to_owned(),
+            problem: problem.into(),
+        }
+    }
+
+    pub(crate) fn require(
+        &self,
+        holds: bool,
+        key: &str,
+        problem: impl Into<String>,
+    ) -> Result<(), RulesError> {
+        if holds { Ok(()) } else { Err(self.error(key, problem)) }
+    }
+
+    /// Checks what can be checked without looking at the board.
+    pub(crate) fn check_sections(&self) -> Result<(), RulesError> {
+        self.check_board()?;
+        self.check_promotion()?;
+        self.check_drops()?;
+        let Definition { goals, invariants, .. } = self.definition;
+        if let Some(rule) = goals.repetition {
+            let problem = format!("count is {}; it must be at least 2", rule.count);
+            self.require(rule.count >= 2, "goals.repetition", problem)?;
+        }
+        let problem = "never happens while `invariants.royal_safe` holds; drop one of the two";
+        let both = invariants.royal_safe && goals.royal_captured.is_some();
+        self.require(!both, "goals.royal_captured", problem)?;
+        let problem = "needs `royal_captured = \"loses\"`, or else `invariants.royal_safe = true`: \
+                       otherwise nothing happens when a royal piece is taken";
+        let either = invariants.royal_safe || goals.royal_captured.is_some();
+        self.require(either, "goals", problem)
+    }
+
+    fn check_board(&self) -> Result<(), RulesError> {
+        let board = self.definition.board;
+        for (side, length) in [("files", board.files), ("ranks", board.ranks)] {
+            let problem = format!("{side} is {length}; it must be from 1 to {MAX_SIDE}");
+            self.require((1..=MAX_SIDE).contains(&length), "board", problem)?;
+        }
+        let squares = usize::from(board.files) * usize::from(board.ranks);
+        let problem = format!(
+            "{}x{} has {squares} squares; at most {MAX_SQUARES} are possible",
+            board.files, board.ranks
+        );
+        self.require(squares <= MAX_SQUARES, "board", problem)
+    }
+
+    fn check_promotion(&self) -> Result<(), RulesError> {
+        let turns = self.definition.pieces.values().any(|piece| piece.promotes.is_some());
+        let Some(promotion) = self.definition.promotion else {
+            let problem = "is missing, although a piece has `promotes`";
+            return self.require(!turns, "promotion", problem);
+        };
+        self.require(turns, "promotion", "is there, but no piece has `promotes`")?;
+        match (promotion.when, promotion.zone) {
+            (When::Zone, None) => {
+                Err(self.error("promotion.when", "is \"zone\", but `zone` (far ranks) is missing"))
+            }
+            (When::Zone, Some(zone)) => {
+                let ranks = self.definition.board.ranks;
+                let problem = format!("is {zone}; it must be from 1 to {ranks}, the board's ranks");
+                self.require((1..=ranks).contains(&zone), "promotion.zone", problem)
+            }
+            (_, Some(_)) => {
+                Err(self.error("promotion.zone", "means nothing unless `when = \"zone\"`"))
+            }
+            (_, None) => {
+                let problem = "means nothing unless `when = \"zone\"`: all else turns always";
+                self.require(!promotion.forced, "promotion.forced", problem)
+            }
+        }
+    }
+
+    fn check_drops(&self) -> Result<(), RulesError> {
+        let Some(drops) = &self.definition.drops else {
+            let limited = self.definition.pieces.iter().find(|(_, it)| it.per_file.is_some());
+            let Some((letter, _)) = limited else {
+                return Ok(());
+            };
+            let key = format!("pieces.{letter}.per_file");
+            return Err(self.error(&key, "limits drops, but there is no [drops]"));
+        };
+        let problem = "is 0; it must be at least 1";
+        self.require(drops.hand_limit != Some(0), "drops.hand_limit", problem)?;
+        for letter in &drops.no_mate_by {
+            let known = self.definition.pieces.contains_key(letter);
+            let problem = format!("has `{letter}`, which is none of the pieces {}", self.letters());
+            self.require(known, "drops.no_mate_by", problem)?;
+        }
+        let mates = self.definition.invariants.royal_safe;
+        let problem = "speaks of mate, which needs `invariants.royal_safe = true`";
+        self.require(drops.no_mate_by.is_empty() || mates, "drops.no_mate_by", problem)
+    }
+
+    fn letters(&self) -> String {
+        let letters: Vec<&str> = self.definition.pieces.keys().map(String::as_str).collect();
+        letters.join(" ")
+    }
+}
+
+/// The line of a key such as `goals.repetition` or `pieces.K.moves`; its section's where the key
+/// itself is not there; else the first.
+fn line_of(text: &str, key: &str) -> usize {
+    let mut parts = key.split('.');
+    let (first, second) = (parts.next().unwrap_or_default(), parts.next());
+    let (mut section, mut best) = (String::new(), 1);
+    for (index, line) in text.lines().enumerate() {
+        let line = line.trim();
+        if let Some(name) = line.strip_prefix('[').and_then(|rest| rest.split(']').next()) {
+            section = name.trim().to_owned();
+            if section == first {
+                best = index + 1;
+            }
+            continue;
+        }
+        let Some((name, _)) = line.split_once('=') else {
+            continue;
+        };
+        let name = name.trim().trim_matches('"');
+        let here = match second {
+            Some(second) => section == first && name == second,
+            None => section.is_empty() && name == first,
+        };
+        if here {
+            return index + 1;
+        }
+    }
+    best
+}

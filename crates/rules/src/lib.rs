@@ -1,0 +1,61 @@
+//! The shogi family as data: a TOML table becomes [`Rules`], and `Rules` are the law.
+//!
+//! A variant is a file of about thirty lines in a small vocabulary ([`Definition`]), compiled at
+//! load to tables over bitboards. A [`Position`] is plain data; `Rules` say what may happen in
+//! it; a [`Game`] remembers what happened. Check and mate are not built in: they are an invariant
+//! ("the royal piece may not be attacked") and a goal ("no moves loses").
+//!
+//! ```
+//! use keiko_rules::{Game, Move, Outcome, Reason, Rules};
+//! use std::sync::Arc;
+//!
+//! let rules = Arc::new(Rules::load("minishogi")?);
+//! let mut game = Game::from_sfen(rules.clone(), "4k/5/3KP/5/5 b G 1")?;
+//! let mut moves = Vec::new();
+//! game.legal_moves(&mut moves);
+//! let drop = Move::from_usi(&rules, game.position(), "G*1b")?;
+//! assert!(moves.contains(&drop));
+//! game.play(drop);
+//! let ending = game.ending().expect("mate");
+//! assert_eq!(ending.reason, Reason::Mate);
+//! assert_eq!(ending.outcome, Outcome::Win(keiko_rules::Color::Black));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod betza;
+mod check;
+mod compile;
+mod definition;
+mod fingerprint;
+mod game;
+mod keys;
+mod movegen;
+mod moves;
+mod outcome;
+mod perft;
+mod piece;
+mod position;
+mod rules;
+mod sfen;
+mod spelling;
+mod square;
+mod tables;
+mod threats;
+mod usi;
+
+pub use betza::MovementError;
+pub use definition::{
+    Board, Definition, Drops, Faces, Goals, Invariants, Loses, NoMoves, PieceDefinition, Promotion,
+    RepetitionResult, RepetitionRule, When, Wins,
+};
+pub use game::{Game, Repetition};
+pub use moves::Move;
+pub use outcome::{Ending, Outcome, Reason};
+pub use perft::{divide, perft};
+pub use piece::{Color, Kind, Piece, Role};
+pub use position::Position;
+pub use rules::{Rules, RulesError};
+pub use sfen::SfenError;
+pub use spelling::nearest;
+pub use square::{Bitboard, MAX_SQUARES, Square, Squares};
+pub use usi::{UsiError, board_text};

@@ -1,0 +1,62 @@
+//! The `[search]` and `[selfplay]` sections of an experiment. Every number here changes
+//! results, so none has a hidden default.
+
+use crate::{Budget, Sigma};
+use serde::{Deserialize, Serialize};
+
+/// `[search]`: the constants of Gumbel search.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SearchConfig {
+    /// Root moves considered at most; never more than half the simulations.
+    pub considered_moves: usize,
+    /// The paper's c_visit.
+    pub c_visit: f32,
+    /// The paper's c_scale.
+    pub c_scale: f32,
+}
+
+impl SearchConfig {
+    /// The two constants that turn scores into logits.
+    pub fn sigma(&self) -> Sigma {
+        Sigma { c_visit: self.c_visit, c_scale: self.c_scale }
+    }
+
+    /// The budget of a search of `simulations` with this much noise.
+    pub fn budget(&self, simulations: u32, noise: f32) -> Budget {
+        let half = (simulations as usize / 2).max(1);
+        Budget { simulations, considered: self.considered_moves.min(half), noise }
+    }
+}
+
+/// `[selfplay]`: how games that teach are played.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SelfPlayConfig {
+    /// Simulations of a full search, whose policy is a target.
+    pub full_simulations: u32,
+    /// Simulations of a cheap one.
+    pub cheap_simulations: u32,
+    /// Share of moves that get the full search (playout cap randomisation).
+    pub full_share: f64,
+    /// Scale of the search noise at the first searched ply.
+    pub temperature: f32,
+    /// What the scale falls to.
+    pub final_temperature: f32,
+    /// Plies in which the distance between the two halves.
+    pub temperature_halflife: f32,
+    /// Share of games that begin with random legal moves.
+    pub random_opening_share: f64,
+    /// Most random moves such a game begins with.
+    pub random_opening_plies: u32,
+    /// A game of this many plies is a draw.
+    pub ply_limit: u32,
+}
+
+impl SelfPlayConfig {
+    /// The scale of the search noise at a ply, counted from the first searched one.
+    pub fn temperature_at(&self, ply: usize) -> f32 {
+        let left = 0.5f32.powf(ply as f32 / self.temperature_halflife);
+        self.final_temperature + (self.temperature - self.final_temperature) * left
+    }
+}

@@ -1,0 +1,26 @@
+//! Search and self-play: games that teach, knowing no network.
+//!
+//! A [`Search`] walks one game with the verbs `begin`, `select`, `backup`, `finish`; whoever
+//! holds an [`Evaluator`] feeds it. [`SelfPlay`] runs many searches at once and turns each
+//! game into a [`GameRecord`], from which all training targets are recomputed.
+
+mod config;
+mod evaluator;
+mod gumbel;
+mod random;
+mod record;
+mod search;
+mod selfplay;
+mod targets;
+mod tree;
+mod wdl;
+
+pub use config::{SearchConfig, SelfPlayConfig};
+pub use evaluator::{Evaluation, Evaluator, Slot, UniformEvaluator};
+pub use gumbel::Sigma;
+pub use random::{Purpose, generator};
+pub use record::{GameRecord, Ply, Proof, Start};
+pub use search::{Budget, Findings, RootMove, Search};
+pub use selfplay::{SelfPlay, random_moves, search_together};
+pub use targets::Targets;
+pub use wdl::Wdl;

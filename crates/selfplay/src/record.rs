@@ -1,0 +1,89 @@
+//! Games as they are stored: everything a training sample or a reader can want, no tensors.
+
+use crate::Wdl;
+use keiko_rules::{Ending, Game, Move, Rules, SfenError};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// One self-play game. With its rules it can be replayed ply by ply.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct GameRecord {
+    /// The game's number in its run: with the experiment and its seed it fixes everything else.
+    pub number: u64,
+    /// Hash of the compiled rules it was played by.
+    pub rules_hash: u64,
+    /// The learner step of the network that played both sides.
+    pub network: u64,
+    /// Where the game began.
+    pub start: Start,
+    /// The searched moves, in order, after the opening moves of `start`.
+    pub plies: Vec<Ply>,
+    /// The result and how it came about.
+    pub ending: Ending,
+}
+
+/// Where a game began: a position and moves played without search, so that the repetition
+/// state survives.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Start {
+    /// The position before the opening moves.
+    pub sfen: String,
+    /// Moves played without search; the first searched ply is `opening.len()`.
+    pub opening: Vec<Move>,
+}
+
+/// One searched move.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Ply {
+    /// The move played.
+    pub mv: Move,
+    /// Whether the search was a full one, whose policy is a target.
+    pub full: bool,
+    /// Simulations spent.
+    pub simulations: u32,
+    /// The network's own opinion, before search; relative to the side to move.
+    pub raw: Wdl,
+    /// The search's opinion: improved policy times completed values, without noise.
+    pub root: Wdl,
+    /// The improved policy over the legal moves; empty after a cheap search.
+    pub policy: Vec<(Move, f32)>,
+    /// How much the search changed the network's mind: KL(improved policy || prior), in nats.
+    pub surprise: f32,
+    /// What is proven about the position, if anything.
+    pub proof: Option<Proof>,
+}
+
+/// A proven result for the side to move.
+#[derive(Copy, Clone, Eq, PartialEq, Debug, Serialize, Deserialize)]
+pub enum Proof {
+    /// Won in this many plies.
+    Win(u16),
+    /// Lost in this many plies.
+    Loss(u16),
+    /// Drawn in this many plies.
+    Draw(u16),
+}
+
+impl GameRecord {
+    /// The game at its first searched ply.
+    ///
+    /// # Errors
+    /// When the record's start is not a position of these rules.
+    pub fn opening(&self, rules: &Arc<Rules>) -> Result<Game, SfenError> {
+        let mut game = Game::from_sfen(Arc::clone(rules), &self.start.sfen)?;
+        for &mv in &self.start.opening {
+            game.play(mv);
+        }
+        Ok(game)
+    }
+
+    /// Length in plies, opening moves included.
+    pub fn len(&self) -> usize {
+        self.start.opening.len() + self.plies.len()
+    }
+
+    /// Whether no move was played at all.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}

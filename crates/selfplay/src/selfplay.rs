@@ -1,0 +1,193 @@
+//! Self-play: many games at once on one evaluator, each a pure function of its number.
+
+use crate::{
+    Evaluator, Findings, GameRecord, Ply, Purpose, Search, SearchConfig, SelfPlayConfig, Slot,
+    Start, generator,
+};
+use keiko_rules::{Game, Move, Rules};
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+use std::sync::Arc;
+
+/// What a generation's games have in common.
+#[derive(Clone, Debug)]
+pub struct SelfPlay {
+    /// The law.
+    pub rules: Arc<Rules>,
+    /// Constants of the search.
+    pub search: SearchConfig,
+    /// How games are played.
+    pub games: SelfPlayConfig,
+    /// The run's seed.
+    pub seed: u64,
+    /// Learner step of the network behind the evaluators.
+    pub network: u64,
+}
+
+impl SelfPlay {
+    /// Plays the games whose numbers `next` hands out, as many at once as the evaluator's
+    /// batch takes, and gives each record to `finished`.
+    ///
+    /// Which games share a batch changes nothing in them. Returns when `next` has no more
+    /// numbers and all games are over, or at once when `stop` says so: unfinished games are
+    /// dropped then, to be replayed from their numbers.
+    pub fn play(
+        &self,
+        evaluator: &mut impl Evaluator,
+        mut next: impl FnMut() -> Option<u64>,
+        mut finished: impl FnMut(GameRecord),
+        stop: impl Fn() -> bool,
+    ) {
+        let mut tables: Vec<Option<Table>> = Vec::new();
+        tables.resize_with(evaluator.batch_size(), || None);
+        let mut slots: Vec<Option<Slot>> = vec![None; tables.len()];
+        while !stop() {
+            for (table, slot) in tables.iter_mut().zip(&mut slots) {
+                *slot = self.next_leaf(table, evaluator, &mut next, &mut finished);
+            }
+            if slots.iter().all(Option::is_none) {
+                return;
+            }
+            evaluator.run();
+            for (table, slot) in tables.iter_mut().zip(&slots) {
+                if let (Some(table), Some(slot)) = (table, slot) {
+                    table.search.backup(evaluator.read(*slot));
+                }
+            }
+        }
+    }
+
+    /// Goes on with a table's game, or the next one, until a leaf needs its evaluation.
+    fn next_leaf(
+        &self,
+        table: &mut Option<Table>,
+        evaluator: &mut impl Evaluator,
+        next: &mut impl FnMut() -> Option<u64>,
+        finished: &mut impl FnMut(GameRecord),
+    ) -> Option<Slot> {
+        loop {
+            let playing = match table {
+                Some(playing) => playing,
+                None => table.insert(self.seat(next()?)),
+            };
+            if let Some(slot) = playing.search.select(evaluator) {
+                return Some(slot);
+            }
+            if let Some(record) = self.finish_ply(playing) {
+                finished(record);
+                *table = None;
+            }
+        }
+    }
+
+    /// Sets up game `number` and begins its first search.
+    fn seat(&self, number: u64) -> Table {
+        let mut rng = generator(self.seed, Purpose::Game, number);
+        let (game, opening) = self.open(&mut rng);
+        let start = Start { sfen: game.start_sfen(), opening };
+        let search = Search::new(game, self.search.sigma());
+        let mut table = Table { number, rng, start, search, full: false, plies: Vec::new() };
+        self.begin_search(&mut table);
+        table
+    }
+
+    /// The normal start, or by share a few random moves from it. An opening that ends the
+    /// game is thrown away.
+    fn open(&self, rng: &mut ChaCha8Rng) -> (Game, Vec<Move>) {
+        let mut start = Game::new(Arc::clone(&self.rules));
+        start.set_ply_limit(Some(self.games.ply_limit));
+        if !rng.random_bool(self.games.random_opening_share) {
+            return (start, Vec::new());
+        }
+        let plies = rng.random_range(1..=self.games.random_opening_plies);
+        loop {
+            let mut game = start.clone();
+            let opening = random_moves(&mut game, plies, rng);
+            if game.ending().is_none() {
+                return (game, opening);
+            }
+        }
+    }
+
+    fn begin_search(&self, table: &mut Table) {
+        table.full = table.rng.random_bool(self.games.full_share);
+        let simulations =
+            if table.full { self.games.full_simulations } else { self.games.cheap_simulations };
+        let noise = self.games.temperature_at(table.plies.len());
+        table.search.begin(self.search.budget(simulations, noise), &mut table.rng);
+    }
+
+    /// Plays the move found; the record when that ended the game, else on to the next search.
+    fn finish_ply(&self, table: &mut Table) -> Option<GameRecord> {
+        let found = table.search.finish();
+        table.search.play(found.mv);
+        table.plies.push(ply_of(found, table.full));
+        let Some(ending) = table.search.game().ending() else {
+            self.begin_search(table);
+            return None;
+        };
+        Some(GameRecord {
+            number: table.number,
+            rules_hash: self.rules.hash(),
+            network: self.network,
+            start: table.start.clone(),
+            plies: std::mem::take(&mut table.plies),
+            ending,
+        })
+    }
+}
+
+/// A game being played.
+struct Table {
+    number: u64,
+    rng: ChaCha8Rng,
+    start: Start,
+    search: Search,
+    full: bool,
+    plies: Vec<Ply>,
+}
+
+fn ply_of(found: Findings, full: bool) -> Ply {
+    Ply {
+        mv: found.mv,
+        full,
+        simulations: found.simulations,
+        raw: found.raw,
+        root: found.root,
+        policy: if full { found.policy } else { Vec::new() },
+        surprise: found.surprise,
+        proof: None,
+    }
+}
+
+/// Plays up to `plies` uniformly random legal moves, fewer where the game ends; returns them.
+pub fn random_moves(game: &mut Game, plies: u32, rng: &mut ChaCha8Rng) -> Vec<Move> {
+    let mut legal = Vec::new();
+    let mut played = Vec::new();
+    while played.len() < plies as usize && game.ending().is_none() {
+        game.legal_moves(&mut legal);
+        let mv = legal[rng.random_range(0..legal.len())];
+        game.play(mv);
+        played.push(mv);
+    }
+    played
+}
+
+/// Runs searches that were begun, side by side, until all are done: their leaves share the
+/// evaluator's batches.
+pub fn search_together(searches: &mut [Search], evaluator: &mut impl Evaluator) {
+    for group in searches.chunks_mut(evaluator.batch_size()) {
+        loop {
+            let slots: Vec<_> = group.iter_mut().map(|search| search.select(evaluator)).collect();
+            if slots.iter().all(Option::is_none) {
+                break;
+            }
+            evaluator.run();
+            for (search, slot) in group.iter_mut().zip(slots) {
+                if let Some(slot) = slot {
+                    search.backup(evaluator.read(slot));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! The search tree in flat arrays: nodes own ranges of edges, edges carry the statistics.
+
+use crate::Wdl;
+use crate::gumbel::mixed_value;
+use keiko_rules::Move;
+use std::num::NonZeroU32;
+use std::ops::Range;
+
+/// Least probability a prior counts as, so that its logarithm stays finite.
+const LEAST_PRIOR: f32 = 1e-9;
+
+/// A node's place in the tree.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+pub(crate) struct NodeId(pub(crate) u32);
+
+impl NodeId {
+    /// Where every search begins.
+    pub(crate) const ROOT: NodeId = NodeId(0);
+}
+
+/// One position of the tree.
+#[derive(Clone, Debug)]
+pub(crate) struct Node {
+    first_edge: u32,
+    edge_count: u32,
+    /// The evaluator's opinion, or the result where the game has ended; side to move's view.
+    pub(crate) raw: Wdl,
+    /// Whether the game has ended here.
+    pub(crate) ended: bool,
+}
+
+impl Node {
+    /// The node's edges.
+    pub(crate) fn edges(&self) -> Range<usize> {
+        let first = self.first_edge as usize;
+        first..first + self.edge_count as usize
+    }
+}
+
+/// Nodes, and for each legal move of each node one entry in every edge array.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Tree {
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) moves: Vec<Move>,
+    pub(crate) priors: Vec<f32>,
+    pub(crate) logits: Vec<f32>,
+    pub(crate) visits: Vec<u32>,
+    /// Sum of the values backed up, the mover's view.
+    pub(crate) sums: Vec<Wdl>,
+    /// Mean score of the visits, the mover's view; 0 without a visit.
+    pub(crate) scores: Vec<f32>,
+    /// The node behind the edge. The root is behind none, so 0 is free to mean "not yet".
+    children: Vec<Option<NonZeroU32>>,
+}
+
+impl Tree {
+    /// Forgets everything, keeps the memory.
+    pub(crate) fn clear(&mut self) {
+        self.nodes.clear();
+        self.moves.clear();
+        self.priors.clear();
+        self.logits.clear();
+        self.visits.clear();
+        self.sums.clear();
+        self.scores.clear();
+        self.children.clear();
+    }
+
+    /// The node of a place.
+    pub(crate) fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[id.0 as usize]
+    }
+
+    /// Adds a position and its legal moves, `priors` parallel to them.
+    pub(crate) fn expand(&mut self, moves: &[Move], priors: &[f32], raw: Wdl) -> NodeId {
+        let id = self.push_node(moves.len(), raw, false);
+        self.moves.extend_from_slice(moves);
+        self.priors.extend_from_slice(priors);
+        self.logits.extend(priors.iter().map(|p| p.max(LEAST_PRIOR).ln()));
+        let edges = self.moves.len();
+        self.visits.resize(edges, 0);
+        self.sums.resize(edges, Wdl::default());
+        self.scores.resize(edges, 0.0);
+        self.children.resize(edges, None);
+        id
+    }
+
+    /// Adds a position where the game has ended with `result` for its side to move.
+    pub(crate) fn end(&mut self, result: Wdl) -> NodeId {
+        self.push_node(0, result, true)
+    }
+
+    fn push_node(&mut self, edge_count: usize, raw: Wdl, ended: bool) -> NodeId {
+        let id = NodeId(self.nodes.len() as u32);
+        self.nodes.push(Node {
+            first_edge: self.moves.len() as u32,
+            edge_count: edge_count as u32,
+            raw,
+            ended,
+        });
+        id
+    }
+
+    /// The node behind an edge, if it was visited.
+    pub(crate) fn child(&self, edge: usize) -> Option<NodeId> {
+        self.children[edge].map(|id| NodeId(id.get()))
+    }
+
+    /// Hangs a new node behind an edge.
+    pub(crate) fn connect(&mut self, edge: usize, child: NodeId) {
+        self.children[edge] = NonZeroU32::new(child.0);
+    }
+
+    /// Adds one visit of `value` (the leaf's side to move's view) to every edge of a path
+    /// from the root.
+    pub(crate) fn backup(&mut self, path: &[usize], mut value: Wdl) {
+        for &edge in path.iter().rev() {
+            value = value.flipped();
+            self.visits[edge] += 1;
+            self.sums[edge] = self.sums[edge].plus(1.0, value);
+            self.scores[edge] = self.sums[edge].score() / self.visits[edge] as f32;
+        }
+    }
+
+    /// Every move's score, the mixed value standing in for moves without a visit.
+    pub(crate) fn completed_scores(&self, id: NodeId, out: &mut Vec<f32>) {
+        let node = self.node(id);
+        let (visits, scores) = (&self.visits[node.edges()], &self.scores[node.edges()]);
+        let mixed = mixed_value(node.raw.score(), visits, &self.priors[node.edges()], scores);
+        out.clear();
+        out.extend(visits.iter().zip(scores).map(|(&n, &q)| if n > 0 { q } else { mixed }));
+    }
+
+    /// The value of a node under `policy`, each entry of the WDL completed like a score.
+    pub(crate) fn value_under(&self, id: NodeId, policy: &[f32]) -> Wdl {
+        let node = self.node(id);
+        let visits = &self.visits[node.edges()];
+        let entry = |of: fn(&Wdl) -> f32| {
+            let means: Vec<f32> = visits
+                .iter()
+                .zip(&self.sums[node.edges()])
+                .map(|(&n, sum)| of(sum) / n.max(1) as f32)
+                .collect();
+            let mixed = mixed_value(of(&node.raw), visits, &self.priors[node.edges()], &means);
+            let completed = visits.iter().zip(means).map(|(&n, q)| if n > 0 { q } else { mixed });
+            completed.zip(policy).map(|(q, p)| q * p).sum()
+        };
+        Wdl { win: entry(|w| w.win), draw: entry(|w| w.draw), loss: entry(|w| w.loss) }
+    }
+
+    /// Most visits any move of a node has.
+    pub(crate) fn most_visits(&self, id: NodeId) -> u32 {
+        self.visits[self.node(id).edges()].iter().copied().max().unwrap_or(0)
+    }
+}

@@ -1,0 +1,130 @@
+//! Laws of self-play: a game is a pure function of its number.
+#![allow(clippy::unwrap_used)]
+
+use keiko_rules::{Game, Move, Rules};
+use keiko_selfplay::{
+    Evaluation, Evaluator, GameRecord, SearchConfig, SelfPlay, SelfPlayConfig, Slot,
+    UniformEvaluator, Wdl,
+};
+use std::sync::Arc;
+
+/// An evaluator with opinions of its own about every position, in batches of any size.
+struct Opinionated {
+    batch: usize,
+    pushed: Vec<(Wdl, Vec<f32>)>,
+    ran: bool,
+}
+
+impl Evaluator for Opinionated {
+    fn push(&mut self, game: &Game, legal: &[Move]) -> Slot {
+        if std::mem::take(&mut self.ran) {
+            self.pushed.clear();
+        }
+        assert!(self.pushed.len() < self.batch, "more was pushed than a batch holds");
+        let key = game.position().key();
+        let win = (key % 97) as f32 / 100.0;
+        let wdl = Wdl { win, draw: 0.01, loss: 0.99 - win };
+        let weights: Vec<f32> =
+            (0..legal.len()).map(|i| 1.0 + ((key >> (i % 50)) % 7) as f32).collect();
+        let sum: f32 = weights.iter().sum();
+        self.pushed.push((wdl, weights.iter().map(|w| w / sum).collect()));
+        Slot(self.pushed.len() - 1)
+    }
+
+    fn run(&mut self) {
+        self.ran = true;
+    }
+
+    fn read(&self, slot: Slot) -> Evaluation<'_> {
+        let (wdl, prior) = &self.pushed[slot.0];
+        Evaluation { wdl: *wdl, moves_left: 0.0, prior }
+    }
+
+    fn batch_size(&self) -> usize {
+        self.batch
+    }
+}
+
+fn selfplay(variant: &str) -> SelfPlay {
+    SelfPlay {
+        rules: Arc::new(Rules::load(variant).unwrap()),
+        search: SearchConfig { considered_moves: 16, c_visit: 50.0, c_scale: 1.0 },
+        games: SelfPlayConfig {
+            full_simulations: 16,
+            cheap_simulations: 4,
+            full_share: 0.25,
+            temperature: 1.0,
+            final_temperature: 0.25,
+            temperature_halflife: 8.0,
+            random_opening_share: 0.5,
+            random_opening_plies: 6,
+            ply_limit: 60,
+        },
+        seed: 5,
+        network: 0,
+    }
+}
+
+fn play(selfplay: &SelfPlay, numbers: std::ops::Range<u64>, batch: usize) -> Vec<GameRecord> {
+    let mut evaluator = Opinionated { batch, pushed: Vec::new(), ran: false };
+    let (mut numbers, mut records) = (numbers, Vec::new());
+    selfplay.play(&mut evaluator, || numbers.next(), |record| records.push(record), || false);
+    records.sort_by_key(|record| record.number);
+    records
+}
+
+#[test]
+fn a_game_depends_on_its_number_alone() {
+    for variant in Rules::variants().iter().filter(|name| !name.starts_with("shogi")) {
+        let selfplay = selfplay(variant);
+        let together = play(&selfplay, 0..12, 8);
+        assert_eq!(together, play(&selfplay, 0..12, 1), "{variant}");
+        assert_eq!(together[7..9], play(&selfplay, 7..9, 3), "{variant}");
+    }
+}
+
+#[test]
+fn records_replay_to_their_endings_and_hold_complete_targets() {
+    for variant in ["minishogi", "doubutsu"] {
+        let selfplay = selfplay(variant);
+        for record in play(&selfplay, 0..20, 8) {
+            let mut game = record.opening(&selfplay.rules).unwrap();
+            game.set_ply_limit(Some(selfplay.games.ply_limit));
+            let mut legal = Vec::new();
+            for (index, ply) in record.plies.iter().enumerate() {
+                assert_eq!(game.ending(), None);
+                game.legal_moves(&mut legal);
+                assert!(legal.contains(&ply.mv));
+                assert_eq!(ply.full, !ply.policy.is_empty());
+                assert!(ply.full || ply.simulations <= selfplay.games.cheap_simulations);
+                let sum = |w: Wdl| w.win + w.draw + w.loss;
+                assert!((sum(ply.root) - 1.0).abs() < 1e-4 && (sum(ply.raw) - 1.0).abs() < 1e-4);
+                let targets = record.targets(index, game.side_to_move(), 0.25);
+                assert!((sum(targets.wdl) - 1.0).abs() < 1e-4);
+                if ply.full {
+                    let total: f32 = targets.policy.iter().map(|(_, weight)| weight).sum();
+                    assert!((total - 1.0).abs() < 1e-4);
+                    assert!(targets.policy.iter().all(|(mv, _)| legal.contains(mv)));
+                }
+                game.play(ply.mv);
+            }
+            assert_eq!(game.ending(), Some(record.ending));
+            assert_eq!(game.ply(), record.len());
+        }
+    }
+}
+
+#[test]
+fn stopping_drops_what_is_unfinished() {
+    let selfplay = selfplay("doubutsu");
+    let mut records = Vec::new();
+    let mut numbers = 0..1000;
+    let rounds = std::cell::Cell::new(0);
+    let stop = || {
+        rounds.set(rounds.get() + 1);
+        rounds.get() > 500
+    };
+    let mut evaluator = UniformEvaluator::default();
+    selfplay.play(&mut evaluator, || numbers.next(), |record| records.push(record), stop);
+    assert!(records.len() < 1000);
+}

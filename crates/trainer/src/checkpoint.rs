@@ -1,0 +1,269 @@
+//! Checkpoints: everything needed to go on exactly, written as a whole or not at all.
+
+use crate::metrics::MetricsPosition;
+use crate::statistics::StepSums;
+use keiko_network::Learner;
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+/// Version of the state's format.
+pub const STATE_FORMAT: u32 = 1;
+
+const STATE_FILE: &str = "state.json";
+const LEARNER_FILE: &str = "learner.safetensors";
+/// CRC-32 and name of the other files, a line each: safetensors and JSON notice no flipped bit.
+const SUMS_FILE: &str = "crc32.txt";
+
+/// What a generation is doing.
+#[derive(Copy, Clone, Eq, PartialEq, Ord, PartialOrd, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Phase {
+    /// Its games are being played.
+    Play,
+    /// The learner takes its share of steps.
+    Learn,
+    /// Its figures are taken, and now and then its network's strength.
+    Measure,
+}
+
+/// A published network and its rating.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Published {
+    /// The generation whose games it learned from last.
+    pub generation: u64,
+    /// Its learner step; its folder is `networks/<step>`.
+    pub step: u64,
+    /// Elo above uniform random play, by the chain of rivals.
+    pub elo: f64,
+    /// Half width of the rating's 95% interval.
+    pub margin: f64,
+}
+
+/// A run's counters: with the learner and the games, all there is to know.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct State {
+    /// Version of this format.
+    pub format: u32,
+    /// The generation being worked on, from 0.
+    pub generation: u64,
+    /// What it is doing.
+    pub phase: Phase,
+    /// Games of complete generations.
+    pub games: u64,
+    /// Positions with a policy target in these games, held-out ones not counted.
+    pub positions: u64,
+    /// Samples trained on.
+    pub samples: u64,
+    /// Sums over this generation's learner steps so far.
+    pub learned: StepSums,
+    /// Networks published so far.
+    pub published: Vec<Published>,
+    /// Where the event files and `metrics.jsonl` stood.
+    pub metrics: MetricsPosition,
+}
+
+impl State {
+    /// The state of a run that has not begun.
+    pub fn new() -> State {
+        State {
+            format: STATE_FORMAT,
+            generation: 0,
+            phase: Phase::Play,
+            games: 0,
+            positions: 0,
+            samples: 0,
+            learned: StepSums::default(),
+            published: Vec::new(),
+            metrics: MetricsPosition::default(),
+        }
+    }
+}
+
+impl Default for State {
+    fn default() -> State {
+        State::new()
+    }
+}
+
+/// Why a checkpoint cannot be written or read.
+#[derive(Debug, thiserror::Error)]
+pub enum CheckpointError {
+    /// The file system said no.
+    #[error("{path}: cannot {action}: {source}", path = .path.display())]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// What was tried.
+        action: &'static str,
+        /// Why it failed.
+        source: std::io::Error,
+    },
+    /// A file is not what it should be.
+    #[error("{path}: {message}", path = .path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        message: String,
+    },
+    /// None of the folder's checkpoints can be used.
+    #[error("{path}: no checkpoint can be used:\n{reasons}", path = .path.display())]
+    NoneLeft {
+        /// The folder.
+        path: PathBuf,
+        /// A line for each checkpoint.
+        reasons: String,
+    },
+}
+
+/// The `state/` folder of a run.
+#[derive(Clone, Debug)]
+pub struct Checkpoints {
+    dir: PathBuf,
+    keep: usize,
+}
+
+impl Checkpoints {
+    /// The checkpoints in `dir`, of which the newest `keep` are kept.
+    pub fn new(dir: PathBuf, keep: usize) -> Checkpoints {
+        Checkpoints { dir, keep }
+    }
+
+    /// Writes a checkpoint as a whole, then removes the oldest beyond those kept.
+    ///
+    /// # Errors
+    /// When it cannot be written; older ones are untouched then.
+    pub fn save(&self, state: &State, learner: &Learner) -> Result<(), CheckpointError> {
+        let dir = self.dir.join(folder_name(state, learner));
+        replace_folder(&dir, |folder| {
+            let learner_file = folder.join(LEARNER_FILE);
+            learner
+                .save_state(&learner_file)
+                .map_err(|error| damaged(&learner_file, error.to_string()))?;
+            let json = serde_json::to_vec_pretty(state).expect("a state is plain data");
+            write_file(&folder.join(STATE_FILE), &json)?;
+            write_file(&folder.join(SUMS_FILE), checksums(folder)?.as_bytes())
+        })?;
+        for old in self.newest_first()?.into_iter().skip(self.keep) {
+            std::fs::remove_dir_all(&old).map_err(io(&old, "remove the folder"))?;
+        }
+        Ok(())
+    }
+
+    /// The newest checkpoint that can be used, and what was wrong with newer ones.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn load(
+        &self,
+        restore: impl Fn(&Path) -> Result<Learner, String>,
+    ) -> Result<(State, Learner, Vec<String>), CheckpointError> {
+        let mut reasons = Vec::new();
+        for dir in self.newest_first()? {
+            match read(&dir, &restore) {
+                Ok((state, learner)) => return Ok((state, learner, reasons)),
+                Err(error) => reasons.push(error.to_string()),
+            }
+        }
+        Err(CheckpointError::NoneLeft { path: self.dir.clone(), reasons: reasons.join("\n") })
+    }
+
+    fn newest_first(&self) -> Result<Vec<PathBuf>, CheckpointError> {
+        let entries = std::fs::read_dir(&self.dir).map_err(io(&self.dir, "list the folder"))?;
+        let mut found: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+        found.retain(|path| {
+            path.file_name().is_some_and(|name| !name.to_string_lossy().starts_with('.'))
+        });
+        // Names are numbers of fixed width, so their order is the order of time.
+        found.sort_by(|a, b| b.cmp(a));
+        Ok(found)
+    }
+}
+
+/// Generation, phase and step, so that the order of names is the order of time.
+fn folder_name(state: &State, learner: &Learner) -> String {
+    let phase = state.phase as u8;
+    format!("{:08}-{phase}-{:09}", state.generation, learner.steps())
+}
+
+fn read(
+    dir: &Path,
+    restore: &impl Fn(&Path) -> Result<Learner, String>,
+) -> Result<(State, Learner), CheckpointError> {
+    let path = dir.join(SUMS_FILE);
+    let noted = std::fs::read_to_string(&path).map_err(io(&path, "read it"))?;
+    if noted != checksums(dir)? {
+        return Err(damaged(dir, "damaged: a file does not have its checksum".to_owned()));
+    }
+    let path = dir.join(STATE_FILE);
+    let text = std::fs::read_to_string(&path).map_err(io(&path, "read it"))?;
+    let format = serde_json::from_str::<serde_json::Value>(&text)
+        .ok()
+        .and_then(|json| json["format"].as_u64());
+    if format.is_some_and(|format| format > STATE_FORMAT.into()) {
+        return Err(damaged(&path, "written by a newer keiko, which can read it".to_owned()));
+    }
+    let state: State =
+        serde_json::from_str(&text).map_err(|error| damaged(&path, error.to_string()))?;
+    let path = dir.join(LEARNER_FILE);
+    let learner = restore(&path).map_err(|message| damaged(&path, message))?;
+    Ok((state, learner))
+}
+
+fn checksums(dir: &Path) -> Result<String, CheckpointError> {
+    let line = |name| {
+        let path = dir.join(name);
+        let bytes = std::fs::read(&path).map_err(io(&path, "read it"))?;
+        Ok(format!("{:08x} {name}\n", crc32fast::hash(&bytes)))
+    };
+    [LEARNER_FILE, STATE_FILE].into_iter().map(line).collect()
+}
+
+/// Fills a folder under a temporary name, syncs it and puts it in place of `dir`.
+pub(crate) fn replace_folder(
+    dir: &Path,
+    fill: impl FnOnce(&Path) -> Result<(), CheckpointError>,
+) -> Result<(), CheckpointError> {
+    let name = dir.file_name().expect("a folder has a name").to_string_lossy();
+    let (new, old) =
+        (dir.with_file_name(format!(".{name}.new")), dir.with_file_name(format!(".{name}.old")));
+    for leftover in [&new, &old] {
+        if leftover.exists() {
+            std::fs::remove_dir_all(leftover).map_err(io(leftover, "remove the folder"))?;
+        }
+    }
+    std::fs::create_dir_all(&new).map_err(io(&new, "create the folder"))?;
+    fill(&new)?;
+    sync(&new)?;
+    if dir.exists() {
+        std::fs::rename(dir, &old).map_err(io(dir, "rename the folder"))?;
+    }
+    std::fs::rename(&new, dir).map_err(io(&new, "rename the folder"))?;
+    if old.exists() {
+        std::fs::remove_dir_all(&old).map_err(io(&old, "remove the folder"))?;
+    }
+    dir.parent().map_or(Ok(()), sync)
+}
+
+/// Writes a whole file under its final name, in a folder that is not yet in place.
+pub(crate) fn write_file(path: &Path, bytes: &[u8]) -> Result<(), CheckpointError> {
+    std::fs::write(path, bytes).map_err(io(path, "write it"))?;
+    sync(path)
+}
+
+/// Asks the disk to have a file, or a folder's entries, for good.
+fn sync(path: &Path) -> Result<(), CheckpointError> {
+    std::fs::File::open(path).and_then(|file| file.sync_all()).map_err(io(path, "sync it"))
+}
+
+fn damaged(path: &Path, message: String) -> CheckpointError {
+    CheckpointError::Damaged { path: path.to_owned(), message }
+}
+
+pub(crate) fn io(
+    path: &Path,
+    action: &'static str,
+) -> impl FnOnce(std::io::Error) -> CheckpointError {
+    let path = path.to_owned();
+    move |source| CheckpointError::Io { path, action, source }
+}

@@ -1,0 +1,530 @@
+//! An experiment: one complete TOML file that says all that changes results.
+
+use keiko_network::{Architecture, LearnerConfig};
+use keiko_rules::nearest;
+use keiko_selfplay::{SearchConfig, SelfPlayConfig};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// A complete experiment. Nothing in it has a hidden default.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Experiment {
+    /// Names the run folder.
+    pub name: String,
+    /// A variant's name, or the path of a variant file.
+    pub rules: String,
+    /// Everything random follows from it.
+    pub seed: u64,
+    /// The network's size.
+    pub network: Architecture,
+    /// Constants of the search.
+    pub search: SearchConfig,
+    /// How games that teach are played.
+    pub selfplay: SelfPlayConfig,
+    /// How much is played and learned, and in what portions.
+    pub training: TrainingConfig,
+    /// The optimizer and the losses.
+    pub learner: LearnerConfig,
+    /// How strength is measured on the way.
+    pub arena: ArenaConfig,
+    /// What changes time, not results.
+    pub machine: MachineConfig,
+}
+
+/// `[training]`: how much is played and learned, and in what portions.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TrainingConfig {
+    /// The run is done after this many generations.
+    pub generations: u64,
+    /// Games of one generation, all by one network.
+    pub games_per_generation: u64,
+    /// Every how-many-th game is held out: never trained on, only measured.
+    pub holdout_every: u64,
+    /// Samples drawn for each position with a policy target.
+    pub samples_per_position: f64,
+    /// Games the replay window holds at first.
+    pub window_games: u64,
+    /// The window grows with the games played to this power; 0 keeps it, 1 keeps every game.
+    pub window_exponent: f64,
+    /// Share of the value target that comes from the search instead of the result.
+    pub search_value_share: f32,
+    /// Samples of one learner step.
+    pub batch_size: usize,
+    /// Samples whose gradient is computed at once; divides the batch.
+    pub micro_batch: usize,
+    /// The learning rate: points of (step, rate), straight lines between them.
+    pub learning_rate: Vec<(u64, f32)>,
+}
+
+/// `[arena]`: how strength is measured on the way.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ArenaConfig {
+    /// Every how-many-th generation is measured, and its network published.
+    pub every: u64,
+    /// The rival is the network of this many generations ago.
+    pub rival_age: u64,
+    /// Pairs of games (colours swapped) against uniform random play.
+    pub random_pairs: u64,
+    /// Pairs of games against the rival.
+    pub rival_pairs: u64,
+    /// Simulations a move.
+    pub simulations: u32,
+    /// Random legal moves each pair begins with.
+    pub opening_plies: u32,
+}
+
+/// `[machine]`: what changes time, not results.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MachineConfig {
+    /// Threads that play, and that learn; best one a core.
+    pub workers: usize,
+    /// Games a worker plays at once: the batch its network evaluates.
+    pub batch: usize,
+    /// Checkpoints kept, the newest ones.
+    pub keep_checkpoints: usize,
+}
+
+/// What is wrong with an experiment.
+#[derive(Debug, thiserror::Error)]
+pub enum ExperimentError {
+    /// The file cannot be read.
+    #[error("{path}: cannot be read: {source}")]
+    Unreadable {
+        /// The file.
+        path: String,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// Not TOML, a key unknown or missing, or a value of a wrong type.
+    #[error("{origin}: {message}")]
+    Malformed {
+        /// The file.
+        origin: String,
+        /// What and where, for people.
+        message: String,
+    },
+    /// An override that names no key.
+    #[error("--set {key}: there is no such key{hint}")]
+    UnknownOverride {
+        /// The key asked for.
+        key: String,
+        /// A suggestion, ready to print.
+        hint: String,
+    },
+    /// An override without `=`.
+    #[error("--set {0}: expected KEY=VALUE")]
+    NoValue(String),
+    /// A value that cannot work.
+    #[error("{origin}: {key} = {found}: allowed is {allowed}")]
+    Impossible {
+        /// The file.
+        origin: String,
+        /// The key, with its section.
+        key: String,
+        /// The value.
+        found: String,
+        /// What would do.
+        allowed: &'static str,
+    },
+}
+
+/// Keys that may change when a run is resumed. They take effect at once; games and steps
+/// already done stay as they are.
+const MAY_CHANGE: &[&str] = &[
+    "selfplay.full_simulations",
+    "selfplay.cheap_simulations",
+    "training.generations",
+    "training.samples_per_position",
+    "training.window_games",
+    "training.window_exponent",
+    "training.learning_rate",
+    "arena.",
+    "machine.",
+];
+
+/// A key whose value differs between two experiments.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Change {
+    /// The key, with its section.
+    pub key: String,
+    /// The value of the run.
+    pub was: String,
+    /// The value asked for.
+    pub is: String,
+    /// Whether a run may go on with it.
+    pub allowed: bool,
+}
+
+impl Experiment {
+    /// Reads an experiment file and applies `KEY=VALUE` overrides to it.
+    ///
+    /// # Errors
+    /// When the file cannot be read or does not make a possible experiment.
+    pub fn load(path: &Path, overrides: &[String]) -> Result<Experiment, ExperimentError> {
+        let origin = path.display().to_string();
+        let text = std::fs::read_to_string(path)
+            .map_err(|source| ExperimentError::Unreadable { path: origin.clone(), source })?;
+        Experiment::parse(&text, &origin, overrides)
+    }
+
+    /// The same from a text; `origin` names it in messages.
+    ///
+    /// # Errors
+    /// When the text does not make a possible experiment.
+    pub fn parse(
+        text: &str,
+        origin: &str,
+        overrides: &[String],
+    ) -> Result<Experiment, ExperimentError> {
+        let malformed = |error: toml::de::Error| ExperimentError::Malformed {
+            origin: origin.to_owned(),
+            message: explain(&error),
+        };
+        let mut experiment: Experiment = toml::from_str(text).map_err(malformed)?;
+        if !overrides.is_empty() {
+            let mut table: toml::Table = toml::from_str(text).map_err(malformed)?;
+            for one in overrides {
+                apply_override(&mut table, one)?;
+            }
+            experiment = table.try_into().map_err(|error: toml::de::Error| {
+                let origin = format!("{origin} with --set {}", overrides.join(" --set "));
+                ExperimentError::Malformed { origin, message: explain(&error) }
+            })?;
+        }
+        experiment.validate(origin)?;
+        Ok(experiment)
+    }
+
+    /// The complete file, every value resolved.
+    pub fn to_toml(&self) -> String {
+        toml::to_string(self).expect("an experiment is plain data")
+    }
+
+    /// The learning rate of a step: straight lines between the schedule's points.
+    pub fn learning_rate(&self, step: u64) -> f32 {
+        let points = &self.training.learning_rate;
+        let after = points.partition_point(|&(at, _)| at <= step);
+        match (after.checked_sub(1).map(|i| points[i]), points.get(after)) {
+            (Some((_, rate)), None) | (None, Some(&(_, rate))) => rate,
+            (Some((from, low)), Some(&(to, high))) => {
+                low + (high - low) * ((step - from) as f32 / (to - from) as f32)
+            }
+            (None, None) => unreachable!("an empty schedule is refused"),
+        }
+    }
+
+    /// Learner steps due once `positions` with a policy target were stored in `generations`.
+    /// At least one a generation, so that every report has a step of its own.
+    pub fn steps_due(&self, positions: u64, generations: u64) -> u64 {
+        let samples = positions as f64 * self.training.samples_per_position;
+        ((samples / self.training.batch_size as f64) as u64).max(generations)
+    }
+
+    /// Games the replay window holds after `games` were played.
+    pub fn window(&self, games: u64) -> usize {
+        let first = self.training.window_games as f64;
+        let growth = (games as f64 / first).max(1.0).powf(self.training.window_exponent);
+        (first * growth) as usize
+    }
+
+    /// The keys in which `asked` differs from this experiment.
+    pub fn changes(&self, asked: &Experiment) -> Vec<Change> {
+        let (was, is) = (self.flat(), asked.flat());
+        let keys: std::collections::BTreeSet<_> = was.keys().chain(is.keys()).collect();
+        let value =
+            |map: &BTreeMap<String, String>, key: &str| map.get(key).cloned().unwrap_or_default();
+        keys.into_iter()
+            .filter(|key| was.get(*key) != is.get(*key))
+            .map(|key| Change {
+                key: key.clone(),
+                was: value(&was, key),
+                is: value(&is, key),
+                allowed: MAY_CHANGE
+                    .iter()
+                    .any(|may| key == may || (may.ends_with('.') && key.starts_with(may))),
+            })
+            .collect()
+    }
+
+    /// Every key with its section, and its value as TOML.
+    fn flat(&self) -> BTreeMap<String, String> {
+        let table = toml::Table::try_from(self).expect("an experiment is plain data");
+        let mut flat = BTreeMap::new();
+        for (key, value) in table {
+            match value {
+                toml::Value::Table(section) => {
+                    flat.extend(
+                        section.into_iter().map(|(k, v)| (format!("{key}.{k}"), v.to_string())),
+                    );
+                }
+                value => {
+                    flat.insert(key, value.to_string());
+                }
+            }
+        }
+        flat
+    }
+
+    fn validate(&self, origin: &str) -> Result<(), ExperimentError> {
+        let (t, s, a) = (&self.training, &self.selfplay, &self.arena);
+        let rates = &t.learning_rate;
+        let share = |x: f64| (0.0..=1.0).contains(&x);
+        let checks: &[(bool, &'static str, String, &'static str)] = &[
+            (
+                is_folder_name(&self.name),
+                "name",
+                format!("{:?}", self.name),
+                "a folder's name: letters, digits, - and _",
+            ),
+            (
+                (1..=1024).contains(&self.network.channels),
+                "network.channels",
+                self.network.channels.to_string(),
+                "1 to 1024",
+            ),
+            (
+                (1..=64).contains(&self.network.blocks),
+                "network.blocks",
+                self.network.blocks.to_string(),
+                "1 to 64",
+            ),
+            (
+                self.search.considered_moves >= 1,
+                "search.considered_moves",
+                self.search.considered_moves.to_string(),
+                "1 or more",
+            ),
+            (
+                self.search.c_visit >= 0.0 && self.search.c_visit.is_finite(),
+                "search.c_visit",
+                self.search.c_visit.to_string(),
+                "0 or more",
+            ),
+            (
+                self.search.c_scale > 0.0 && self.search.c_scale.is_finite(),
+                "search.c_scale",
+                self.search.c_scale.to_string(),
+                "above 0",
+            ),
+            (
+                (1..=1_000_000).contains(&s.full_simulations),
+                "selfplay.full_simulations",
+                s.full_simulations.to_string(),
+                "1 to 1000000",
+            ),
+            (
+                (1..=1_000_000).contains(&s.cheap_simulations),
+                "selfplay.cheap_simulations",
+                s.cheap_simulations.to_string(),
+                "1 to 1000000",
+            ),
+            (
+                share(s.full_share) && s.full_share > 0.0,
+                "selfplay.full_share",
+                s.full_share.to_string(),
+                "above 0, up to 1",
+            ),
+            (
+                s.temperature >= 0.0 && s.temperature.is_finite(),
+                "selfplay.temperature",
+                s.temperature.to_string(),
+                "0 or more",
+            ),
+            (
+                s.final_temperature >= 0.0 && s.final_temperature.is_finite(),
+                "selfplay.final_temperature",
+                s.final_temperature.to_string(),
+                "0 or more",
+            ),
+            (
+                s.temperature_halflife > 0.0,
+                "selfplay.temperature_halflife",
+                s.temperature_halflife.to_string(),
+                "above 0",
+            ),
+            (
+                share(s.random_opening_share),
+                "selfplay.random_opening_share",
+                s.random_opening_share.to_string(),
+                "0 to 1",
+            ),
+            (
+                s.random_opening_plies >= 1 && s.random_opening_plies < s.ply_limit,
+                "selfplay.random_opening_plies",
+                s.random_opening_plies.to_string(),
+                "1 or more, below selfplay.ply_limit",
+            ),
+            (
+                (2..=10_000).contains(&s.ply_limit),
+                "selfplay.ply_limit",
+                s.ply_limit.to_string(),
+                "2 to 10000",
+            ),
+            (t.generations >= 1, "training.generations", t.generations.to_string(), "1 or more"),
+            (
+                (1..=1_000_000).contains(&t.games_per_generation),
+                "training.games_per_generation",
+                t.games_per_generation.to_string(),
+                "1 to 1000000",
+            ),
+            (
+                t.holdout_every >= 2,
+                "training.holdout_every",
+                t.holdout_every.to_string(),
+                "2 or more",
+            ),
+            (
+                t.samples_per_position > 0.0 && t.samples_per_position <= 64.0,
+                "training.samples_per_position",
+                t.samples_per_position.to_string(),
+                "above 0, up to 64",
+            ),
+            (t.window_games >= 1, "training.window_games", t.window_games.to_string(), "1 or more"),
+            (
+                share(t.window_exponent),
+                "training.window_exponent",
+                t.window_exponent.to_string(),
+                "0 to 1",
+            ),
+            (
+                share(t.search_value_share.into()),
+                "training.search_value_share",
+                t.search_value_share.to_string(),
+                "0 to 1",
+            ),
+            (
+                (1..=65_536).contains(&t.batch_size),
+                "training.batch_size",
+                t.batch_size.to_string(),
+                "1 to 65536",
+            ),
+            (
+                t.micro_batch >= 1 && t.batch_size % t.micro_batch.max(1) == 0,
+                "training.micro_batch",
+                t.micro_batch.to_string(),
+                "a divisor of training.batch_size",
+            ),
+            (
+                !rates.is_empty() && rates.is_sorted_by(|a, b| a.0 < b.0),
+                "training.learning_rate",
+                format!("{rates:?}"),
+                "points [step, rate], steps rising",
+            ),
+            (
+                rates.iter().all(|&(_, rate)| (0.0..=1.0).contains(&rate)),
+                "training.learning_rate",
+                format!("{rates:?}"),
+                "rates from 0 to 1",
+            ),
+            (a.every >= 1, "arena.every", a.every.to_string(), "1 or more"),
+            (
+                a.rival_age >= 1 && a.rival_age % a.every.max(1) == 0,
+                "arena.rival_age",
+                a.rival_age.to_string(),
+                "a multiple of arena.every",
+            ),
+            (a.random_pairs >= 1, "arena.random_pairs", a.random_pairs.to_string(), "1 or more"),
+            (a.rival_pairs >= 1, "arena.rival_pairs", a.rival_pairs.to_string(), "1 or more"),
+            (
+                (1..=1_000_000).contains(&a.simulations),
+                "arena.simulations",
+                a.simulations.to_string(),
+                "1 to 1000000",
+            ),
+            (
+                a.opening_plies < s.ply_limit,
+                "arena.opening_plies",
+                a.opening_plies.to_string(),
+                "below selfplay.ply_limit",
+            ),
+            (
+                (1..=256).contains(&self.machine.workers),
+                "machine.workers",
+                self.machine.workers.to_string(),
+                "1 to 256",
+            ),
+            (
+                (1..=4096).contains(&self.machine.batch),
+                "machine.batch",
+                self.machine.batch.to_string(),
+                "1 to 4096",
+            ),
+            (
+                self.machine.keep_checkpoints >= 2,
+                "machine.keep_checkpoints",
+                self.machine.keep_checkpoints.to_string(),
+                "2 or more",
+            ),
+        ];
+        self.learner.check().map_err(|error| ExperimentError::Impossible {
+            origin: origin.to_owned(),
+            key: format!("learner.{}", error.key),
+            found: error.value.to_string(),
+            allowed: error.allowed,
+        })?;
+        match checks.iter().find(|(holds, ..)| !holds) {
+            None => Ok(()),
+            Some((_, key, found, allowed)) => Err(ExperimentError::Impossible {
+                origin: origin.to_owned(),
+                key: (*key).to_owned(),
+                found: found.clone(),
+                allowed,
+            }),
+        }
+    }
+}
+
+fn is_folder_name(name: &str) -> bool {
+    !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '-' || c == '_')
+}
+
+/// The parser's message with the line it shows, and a spelling suggestion where a key is unknown.
+fn explain(error: &toml::de::Error) -> String {
+    let text = error.to_string();
+    let message = error.message();
+    let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
+    match quoted.split_first() {
+        Some((unknown, known)) if message.starts_with("unknown") => {
+            let hint = nearest(unknown, known.iter().copied());
+            text.trim_end().to_owned()
+                + &hint.map_or(String::new(), |found| format!("\ndid you mean `{found}`?"))
+        }
+        _ => text.trim_end().to_owned(),
+    }
+}
+
+fn apply_override(table: &mut toml::Table, text: &str) -> Result<(), ExperimentError> {
+    let (path, value) =
+        text.split_once('=').ok_or_else(|| ExperimentError::NoValue(text.to_owned()))?;
+    let (path, value) = (path.trim(), value.trim());
+    let known = known_keys(table);
+    if !known.iter().any(|key| key == path) {
+        let hint = nearest(path, known.iter().map(String::as_str));
+        let hint = hint.map_or(String::new(), |found| format!("; did you mean `{found}`?"));
+        return Err(ExperimentError::UnknownOverride { key: path.to_owned(), hint });
+    }
+    // What is no TOML value is meant as text: --set rules=doubutsu.
+    let parsed = toml::from_str::<toml::Table>(&format!("value = {value}")).ok();
+    let value = parsed.and_then(|mut t| t.remove("value")).unwrap_or_else(|| value.into());
+    match path.split_once('.') {
+        None => table.insert(path.to_owned(), value),
+        Some((section, key)) => {
+            let section = table.get_mut(section).and_then(toml::Value::as_table_mut);
+            section.expect("a known key's section is a table").insert(key.to_owned(), value)
+        }
+    };
+    Ok(())
+}
+
+fn known_keys(table: &toml::Table) -> Vec<String> {
+    let keys_of = |(key, value): (&String, &toml::Value)| match value {
+        toml::Value::Table(section) => section.keys().map(|k| format!("{key}.{k}")).collect(),
+        _ => vec![key.clone()],
+    };
+    table.iter().flat_map(keys_of).collect()
+}

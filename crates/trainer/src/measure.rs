@@ -1,0 +1,342 @@
+//! A generation's figures: losses, games, rates, and the strength of published networks.
+
+use crate::arena::{Match, Played, Player, RandomPlayer, SearchPlayer, tally};
+use crate::checkpoint::{Phase, Published};
+use crate::elo::Strength;
+use crate::metrics::Chart;
+use crate::run::{Run, RunError, now};
+use crate::statistics::{self, StepSums};
+use crate::train::{Clock, Event, Watcher};
+use crate::workers::Workers;
+use keiko_network::{BurnEvaluator, Network, Provenance, Weights, evaluate_losses};
+use keiko_selfplay::SelfPlay;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Instant;
+
+/// Held-out positions measured in each generation, the newest ones.
+const HOLDOUT_POSITIONS: usize = 2048;
+
+/// Figures by tag.
+type Figures = Vec<(String, f64)>;
+
+/// Writes what a dashboard shows beside the curves, once in a run.
+pub(crate) fn describe(run: &mut Run) -> Result<(), RunError> {
+    if run.metrics.has_layout() {
+        return Ok(());
+    }
+    let chart = |title: &str, tags: &[&str]| Chart::lines(title, tags);
+    let learning = [
+        chart("policy loss", &["loss/policy", "loss_holdout/policy"]),
+        chart("value loss", &["loss/value", "loss_holdout/value"]),
+        chart("Elo", &["arena/elo"]),
+    ];
+    let selfplay = [
+        chart("ends", &["selfplay/ends_.*"]),
+        chart("length", &["selfplay/length"]),
+        chart("first player", &["selfplay/first_player_score"]),
+    ];
+    let training = [chart("samples per position", &["ratio/.*"]), chart("window", &["replay/.*"])];
+    let machine =
+        [chart("rates", &["system/.*_per_second"]), chart("memory", &["system/memory_mib"])];
+    run.metrics.layout(&[
+        ("Am I learning?", &learning),
+        ("Is self-play healthy?", &selfplay),
+        ("Is training starved?", &training),
+        ("Is the machine healthy?", &machine),
+    ])?;
+    let text = format!("```toml\n{}```", run.experiment.to_toml());
+    run.metrics.text("experiment", 0, &text)?;
+    Ok(run.metrics.flush(now())?)
+}
+
+/// The held-out losses before the first step: what training has to beat.
+pub(crate) fn report_untrained(run: &mut Run) -> Result<(), RunError> {
+    let figures = holdout_figures(run, run.learner.average());
+    record(run, &figures, 0)
+}
+
+/// Takes the generation's figures, now and then with a published network's strength, and
+/// moves on to the next.
+pub(crate) fn measure(
+    run: &mut Run,
+    clock: &mut Clock,
+    watcher: &dyn Watcher,
+    stop: &AtomicBool,
+) -> Result<bool, RunError> {
+    let began = Instant::now();
+    let generation = run.state.generation;
+    let is_last = generation + 1 == run.experiment.training.generations;
+    let mut figures = learned_figures(run);
+    figures.extend(holdout_figures(run, run.learner.average()));
+    figures.extend(
+        statistics::of_games(&run.current).into_iter().map(|(tag, value)| (tag.to_owned(), value)),
+    );
+    if is_last || (generation + 1).is_multiple_of(run.experiment.arena.every) {
+        let network = publish(run)?;
+        match measure_strength(run, &network, watcher, stop)? {
+            Some(strength) => figures.extend(strength),
+            None => return Ok(false),
+        }
+    }
+    clock.measuring += began.elapsed();
+    figures.extend(machine_figures(clock));
+    let step = run.learner.steps();
+    record(run, &figures, step)?;
+    watcher.tell(&Event::Generation { generation, step, figures: &figures });
+    *clock = Clock::default();
+    begin_next_generation(run)?;
+    Ok(true)
+}
+
+fn begin_next_generation(run: &mut Run) -> Result<(), RunError> {
+    run.current.clear();
+    run.state.learned = StepSums::default();
+    run.state.generation += 1;
+    run.state.phase = Phase::Play;
+    run.save()
+}
+
+fn record(run: &mut Run, figures: &[(String, f64)], step: u64) -> Result<(), RunError> {
+    for (tag, value) in figures {
+        run.metrics.scalar(tag, step, *value)?;
+    }
+    Ok(run.metrics.flush(now())?)
+}
+
+/// What the learner did: means over the generation's steps, and how it keeps the balance.
+fn learned_figures(run: &Run) -> Figures {
+    let state = &run.state;
+    let rate = run.experiment.learning_rate(run.learner.steps().saturating_sub(1));
+    let others = [
+        ("optim/learning_rate", f64::from(rate)),
+        ("replay/games", run.replay.games() as f64),
+        ("replay/positions", run.replay.positions() as f64),
+        ("replay/total_games", state.games as f64),
+        ("replay/total_positions", state.positions as f64),
+        ("ratio/samples_per_position", state.samples as f64 / state.positions.max(1) as f64),
+    ];
+    state
+        .learned
+        .means()
+        .into_iter()
+        .chain(others)
+        .map(|(tag, value)| (tag.to_owned(), value))
+        .collect()
+}
+
+/// Losses of some weights on the newest held-out games; none before any was played.
+fn holdout_figures(run: &Run, weights: &Weights) -> Figures {
+    let batches =
+        run.holdout.newest(&run.encoding, HOLDOUT_POSITIONS, run.experiment.training.micro_batch);
+    if batches.is_empty() {
+        return Vec::new();
+    }
+    let losses = evaluate_losses(weights, &run.encoding, &batches, run.experiment.machine.workers);
+    let named = [
+        ("policy", losses.policy_loss),
+        ("policy_kl", losses.policy_kl),
+        ("policy_accuracy", losses.policy_accuracy),
+        ("value", losses.value_loss),
+        ("value_accuracy", losses.value_accuracy),
+        ("moves_left", losses.moves_left_loss),
+    ];
+    named.into_iter().map(|(name, value)| (format!("loss_holdout/{name}"), value.into())).collect()
+}
+
+/// The only figures a machine may change.
+fn machine_figures(clock: &Clock) -> Figures {
+    let (playing, learning) = (clock.playing.as_secs_f64(), clock.learning.as_secs_f64());
+    let mut figures = vec![
+        ("system/seconds_playing", playing),
+        ("system/seconds_learning", learning),
+        ("system/seconds_measuring", clock.measuring.as_secs_f64()),
+    ];
+    if playing > 0.0 {
+        figures.push(("system/games_per_second", clock.games as f64 / playing));
+        figures.push(("system/positions_per_second", clock.positions as f64 / playing));
+        figures.push(("system/evaluations_per_second", clock.evaluations as f64 / playing));
+        figures
+            .push(("system/workers_inside_network", clock.inside_network.as_secs_f64() / playing));
+    }
+    if learning > 0.0 {
+        figures.push(("system/steps_per_second", clock.steps as f64 / learning));
+    }
+    figures
+        .extend(statistics::resident_mebibytes().map(|mebibytes| ("system/memory_mib", mebibytes)));
+    figures.into_iter().map(|(tag, value)| (tag.to_owned(), value)).collect()
+}
+
+/// Puts the averaged network into `networks/<step>`, unless it is there already.
+fn publish(run: &Run) -> Result<Network, RunError> {
+    let network = run.network();
+    let dir = run.network_dir(run.learner.steps());
+    if Network::load(&dir).is_ok() {
+        return Ok(network);
+    }
+    if dir.exists() {
+        std::fs::remove_dir_all(&dir)
+            .map_err(crate::checkpoint::io(&dir, "remove the damaged network"))?;
+    }
+    network.save(&dir)?;
+    Ok(network)
+}
+
+/// Plays the published network against uniform random play and against the network of some
+/// generations ago, and rates it. `None` when it was stopped.
+fn measure_strength(
+    run: &mut Run,
+    network: &Network,
+    watcher: &dyn Watcher,
+    stop: &AtomicBool,
+) -> Result<Option<Figures>, RunError> {
+    let arena = run.experiment.arena.clone();
+    let generation = run.state.generation;
+    let random = || RandomPlayer { seed: run.experiment.seed };
+    let contest = Contest { run, network, watcher, stop };
+    let Some(against_random) = contest.play("uniform random", arena.random_pairs, random)? else {
+        return Ok(None);
+    };
+    let mut figures = strength_figures("random", &against_random);
+    let rival = run
+        .state
+        .published
+        .iter()
+        .rfind(|one| one.generation + arena.rival_age <= generation)
+        .cloned();
+    let (elo, margin) = match rival {
+        None => (against_random.elo.value, half_width(&against_random)),
+        Some(rival) => {
+            let weights = Network::load(&run.network_dir(rival.step))?.weights;
+            let name = format!("network {}", rival.step);
+            let player = || run.search_player(&weights);
+            let Some(strength) = contest.play(&name, arena.rival_pairs, player)? else {
+                return Ok(None);
+            };
+            figures.extend(strength_figures("rival", &strength));
+            // Errors of independent matches add up in squares along the chain.
+            (rival.elo + strength.elo.value, rival.margin.hypot(half_width(&strength)))
+        }
+    };
+    figures.push(("arena/elo".to_owned(), elo));
+    figures.push(("arena/elo_low".to_owned(), elo - margin));
+    figures.push(("arena/elo_high".to_owned(), elo + margin));
+    let step = run.learner.steps();
+    run.state.published.retain(|one| one.step != step);
+    run.state.published.push(Published { generation, step, elo, margin });
+    Ok(Some(figures))
+}
+
+fn half_width(strength: &Strength) -> f64 {
+    (strength.elo.high - strength.elo.low) / 2.0
+}
+
+fn strength_figures(rival: &str, strength: &Strength) -> Figures {
+    let named = [
+        ("score", strength.score.value),
+        ("score_low", strength.score.low),
+        ("score_high", strength.score.high),
+        ("elo", strength.elo.value),
+    ];
+    named.into_iter().map(|(name, value)| (format!("arena/{rival}_{name}"), value)).collect()
+}
+
+/// Matches of one network.
+struct Contest<'a> {
+    run: &'a Run,
+    network: &'a Network,
+    watcher: &'a dyn Watcher,
+    stop: &'a AtomicBool,
+}
+
+impl Contest<'_> {
+    fn play<P: Player + Send>(
+        &self,
+        rival: &str,
+        pairs: u64,
+        player: impl Fn() -> P,
+    ) -> Result<Option<Strength>, RunError> {
+        let run = self.run;
+        let mut players: Vec<_> = (0..run.experiment.machine.workers)
+            .map(|_| (run.search_player(&self.network.weights), player()))
+            .collect();
+        let (done, of) = (AtomicU64::new(0), 2 * pairs);
+        let on_game = |_: &Played| {
+            let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+            self.watcher.tell(&Event::Measuring { rival, done, of });
+        };
+        let stopped = || self.stop.load(Ordering::Relaxed);
+        let played = run.arena_match(pairs).play(&mut players, on_game, stopped)?;
+        if (played.len() as u64) < of {
+            return Ok(None);
+        }
+        let strength = tally(&played).strength().expect("a match has games");
+        let generation = run.state.generation;
+        self.watcher.tell(&Event::Strength { generation, rival, strength: &strength });
+        Ok(Some(strength))
+    }
+}
+
+impl Run {
+    /// What the games of this generation have in common.
+    pub(crate) fn selfplay(&self) -> SelfPlay {
+        SelfPlay {
+            rules: Arc::clone(&self.rules),
+            search: self.experiment.search.clone(),
+            games: self.experiment.selfplay.clone(),
+            seed: self.experiment.seed,
+            network: self.learner.steps(),
+        }
+    }
+
+    /// The threads that play, on the averaged network.
+    pub(crate) fn workers(&self) -> Workers<'_> {
+        Workers {
+            count: self.experiment.machine.workers,
+            batch: self.experiment.machine.batch,
+            weights: self.learner.average(),
+            encoding: &self.encoding,
+        }
+    }
+
+    fn search_player(&self, weights: &Weights) -> SearchPlayer<BurnEvaluator> {
+        SearchPlayer {
+            evaluator: BurnEvaluator::new(
+                weights,
+                Arc::clone(&self.encoding),
+                self.experiment.machine.batch,
+            ),
+            search: self.experiment.search.clone(),
+            simulations: self.experiment.arena.simulations,
+        }
+    }
+
+    fn arena_match(&self, pairs: u64) -> Match {
+        // Small enough that every worker has a share.
+        let share = (2 * pairs).div_ceil(self.experiment.machine.workers as u64);
+        Match {
+            rules: Arc::clone(&self.rules),
+            seed: self.experiment.seed,
+            pairs,
+            opening_plies: self.experiment.arena.opening_plies,
+            ply_limit: self.experiment.selfplay.ply_limit,
+            side_by_side: share.min(2 * self.experiment.machine.batch as u64),
+        }
+    }
+
+    /// The averaged network as it stands.
+    fn network(&self) -> Network {
+        let provenance = Provenance {
+            step: self.learner.steps(),
+            games: self.state.games,
+            positions: self.state.positions,
+        };
+        Network::new(&self.encoding, self.learner.average().clone(), provenance)
+    }
+
+    /// Where the network of a step is published.
+    fn network_dir(&self, step: u64) -> PathBuf {
+        self.dir.join("networks").join(format!("{step:09}"))
+    }
+}

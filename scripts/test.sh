@@ -1,0 +1,86 @@
+#!/usr/bin/env bash
+# Installs what the tests need, then runs all of them: format, lints, tests, documentation and
+# a whole small training run that is interrupted and resumed. What CI runs.
+# usage: scripts/test.sh
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+target="${CARGO_TARGET_DIR:-target}"
+# Debian keeps fairy-stockfish in a folder that root's PATH lacks.
+export PATH="$PATH:/usr/games"
+
+stage() { printf '\n== %s (after %d s)\n' "$1" "$SECONDS"; }
+
+# Installs a Debian package, if that can be done here without asking anybody.
+install_package() {
+    local root=()
+    [[ "$(id -u)" == 0 ]] || root=(sudo -n)
+    command -v apt-get >/dev/null || return 1
+    "${root[@]}" true 2>/dev/null || return 1
+    "${root[@]}" apt-get update -qq || true
+    "${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq "$1"
+}
+
+install_tools() {
+    if ! command -v fairy-stockfish >/dev/null; then
+        install_package fairy-stockfish ||
+            echo "fairy-stockfish cannot be installed here: the tests that play it are skipped"
+    fi
+    if ! python3 -c 'import ensurepip, venv' 2>/dev/null; then
+        install_package python3-venv || true
+    fi
+    python="$(scripts/python-env.sh)"
+}
+
+# Waits until a run has saved a state, its process is gone, or a minute has passed.
+wait_for_state() {
+    local run="$1" process="$2"
+    for _ in {1..1200}; do
+        if compgen -G "$run/state/*/" >/dev/null; then return; fi
+        kill -0 "$process" 2>/dev/null || return 0
+        sleep 0.05
+    done
+}
+
+# Trains the smoke experiment: stopped once, after its first state, and then to its end.
+smoke_run() {
+    local run="$1/smoke" code=0
+    "$target/release/keiko" train configs/smoke.toml --run "$run" &
+    local process=$!
+    wait_for_state "$run" "$process"
+    kill -TERM "$process" 2>/dev/null || true
+    wait "$process" || code=$?
+    case $code in
+        0) echo "the run was over before it could be stopped" ;;
+        10) echo "stopped; resuming" ;;
+        *) echo "keiko train ended with exit code $code" >&2; return 1 ;;
+    esac
+    "$target/release/keiko" train configs/smoke.toml --run "$run"
+    "$python" scripts/check_events.py "$run"
+}
+
+stage "tools"
+install_tools
+
+stage "format"
+cargo fmt --all --check
+
+stage "lints"
+cargo clippy --release --workspace --all-targets -- -D warnings
+
+# One profile and one choice of features for everything: dependencies are compiled once.
+stage "build"
+cargo build --release --workspace --all-targets
+
+stage "tests"
+cargo test --release --workspace
+
+stage "documentation"
+RUSTDOCFLAGS="-D warnings" cargo doc --release --no-deps --workspace
+
+stage "smoke run"
+scratch="$(mktemp -d)"
+trap 'rm -rf "$scratch"' EXIT
+smoke_run "$scratch"
+
+stage "all good"
