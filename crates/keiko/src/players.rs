@@ -79,7 +79,7 @@ impl Contestant {
             Contestant::External(spec) => Seated::External(ExternalPlayer::start(spec, rules)?),
             Contestant::Network(_, network) => {
                 let encoding = Arc::new(Encoding::new(Arc::clone(rules))?);
-                network.check_rules(&encoding)?;
+                network.check(&encoding)?;
                 let evaluator = BurnEvaluator::new(&network.weights, encoding, settings.batch);
                 let simulations = settings.simulations;
                 Seated::Network(Box::new(SearchPlayer { evaluator, search: SEARCH, simulations }))

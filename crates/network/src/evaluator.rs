@@ -1,141 +1,158 @@
-//! The network behind the search's one seam.
+//! The network as a search's evaluator.
 
-use crate::losses::{MOVES_LEFT_SCALE, softmax, softplus};
+use crate::losses::{softmax, softplus};
 use crate::model::{Model, VALUE_OUTPUTS, host, input};
-use crate::{Encoding, Weights};
+use crate::{Encoding, MOVES_LEFT_SCALE, Weights};
 use burn::tensor::Device;
 use keiko_rules::{Game, Move};
 use keiko_selfplay::{Evaluation, Evaluator, Slot, Wdl};
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Evaluates positions with burn, in batches of one fixed shape: short ones are filled with
-/// zeros, so that a position's bits depend on nothing but itself.
+/// Most positions in one pass through the network: beyond it activations leave the cache.
+const LARGEST_PASS: usize = 32;
+/// Fewest: matrix products of a single row take another path, with other rounding.
+const SMALLEST_PASS: usize = 2;
+
+/// Evaluates positions with a network, on the caller's thread.
+///
+/// Weights are transformed once, here. Every pass has one of few shapes, padded with empty
+/// boards; no row's arithmetic depends on another row or on their number.
 #[derive(Debug)]
 pub struct BurnEvaluator {
     encoding: Arc<Encoding>,
-    model: Model,
     device: Device,
+    model: Model,
     batch: usize,
-    /// Encoded positions of this batch, one after another.
+    /// Pushed positions, each `[planes, squares]`.
     inputs: Vec<f32>,
-    /// Their legal moves' labels, one position after another.
+    /// Indices in the policy, `label * squares + square`, of every legal move.
     labels: Vec<u32>,
-    /// Where each position's labels end.
-    ends: Vec<usize>,
-    /// Parallel to `labels`, once the batch has run.
-    priors: Vec<f32>,
-    /// Chances and moves left, once the batch has run.
+    /// Parallel to `labels`, once it was run.
+    prior: Vec<f32>,
+    /// By slot: its part of `labels`.
+    slots: Vec<Range<usize>>,
+    /// By slot, once it was run: chances and moves left.
     values: Vec<(Wdl, f32)>,
-    has_run: bool,
     evaluations: u64,
     busy: Duration,
 }
 
 impl BurnEvaluator {
-    /// An evaluator of these weights, `batch` positions at a time.
+    /// An evaluator that works best with `batch` positions a run.
     ///
     /// # Panics
-    /// When `batch` is 0.
+    /// When the weights are not of the encoding's shapes.
     pub fn new(weights: &Weights, encoding: Arc<Encoding>, batch: usize) -> BurnEvaluator {
-        assert!(batch > 0, "a batch holds at least one position");
         let device = Device::flex();
         BurnEvaluator {
             model: Model::fixed(&encoding, weights, &device),
             encoding,
             device,
-            batch,
+            batch: batch.max(1),
             inputs: Vec::new(),
             labels: Vec::new(),
-            ends: Vec::new(),
-            priors: Vec::new(),
+            prior: Vec::new(),
+            slots: Vec::new(),
             values: Vec::new(),
-            has_run: false,
             evaluations: 0,
             busy: Duration::ZERO,
         }
     }
 
-    /// Positions evaluated so far.
+    /// How many positions were evaluated, padding not counted.
     pub fn evaluations(&self) -> u64 {
         self.evaluations
     }
 
-    /// Time spent inside the network so far.
+    /// Time spent in `run`.
     pub fn busy(&self) -> Duration {
         self.busy
     }
 
-    fn clear(&mut self) {
+    /// Forgets the batch that was run, if the next one begins.
+    fn begin(&mut self) {
+        if self.values.is_empty() {
+            return;
+        }
         self.inputs.clear();
         self.labels.clear();
-        self.ends.clear();
-        self.priors.clear();
+        self.prior.clear();
+        self.slots.clear();
         self.values.clear();
     }
 
-    fn labels_of(&self, row: usize) -> std::ops::Range<usize> {
-        let start = row.checked_sub(1).map_or(0, |before| self.ends[before]);
-        start..self.ends[row]
+    /// Evaluates the positions of these slots in one pass of `rows` rows.
+    fn pass(&mut self, slots: Range<usize>, rows: usize) {
+        let size = self.encoding.planes() * self.encoding.squares();
+        let positions = &self.inputs[slots.start * size..slots.end * size];
+        let x = input(positions, rows, &self.encoding, &self.device);
+        let (policy, value) = self.model.forward(x);
+        let (policy, value) = (host(policy), host(value));
+        let (squares, planes) = (self.encoding.squares(), self.encoding.labels());
+        for (row, slot) in slots.enumerate() {
+            let outputs = &value[row * VALUE_OUTPUTS..][..VALUE_OUTPUTS];
+            self.values.push(read_value(outputs));
+            let place = |label: usize| {
+                let (plane, square) = (label / squares, label % squares);
+                (square * rows + row) * planes + plane
+            };
+            let start = self.prior.len();
+            let labels = &self.labels[self.slots[slot].clone()];
+            self.prior.extend(labels.iter().map(|&label| policy[place(label as usize)]));
+            softmax(&mut self.prior[start..]);
+        }
     }
+}
 
-    /// Reads one position's answers from the outputs: `policy` is `[squares, batch, labels]`.
-    fn read_row(&mut self, row: usize, policy: &[f32], value: &[f32]) {
-        let (squares, labels) = (self.encoding.squares(), self.encoding.labels());
-        let range = self.labels_of(row);
-        let start = self.priors.len();
-        self.priors.extend(self.labels[range].iter().map(|&index| {
-            let (label, square) = (index as usize / squares, index as usize % squares);
-            policy[(square * self.batch + row) * labels + label]
-        }));
-        softmax(&mut self.priors[start..]);
-        let value = &value[row * VALUE_OUTPUTS..][..VALUE_OUTPUTS];
-        let mut chances = [value[0], value[1], value[2]];
-        softmax(&mut chances);
-        let [win, draw, loss] = chances;
-        self.values.push((Wdl { win, draw, loss }, softplus(value[3]) * MOVES_LEFT_SCALE));
-    }
+fn read_value(outputs: &[f32]) -> (Wdl, f32) {
+    let mut chances = [outputs[0], outputs[1], outputs[2]];
+    softmax(&mut chances);
+    let [win, draw, loss] = chances;
+    (Wdl { win, draw, loss }, MOVES_LEFT_SCALE * softplus(outputs[3]))
+}
+
+/// Rows of a pass for this many positions: the next power of two within the limits.
+fn rows_for(positions: usize) -> usize {
+    positions.next_power_of_two().clamp(SMALLEST_PASS, LARGEST_PASS)
 }
 
 impl Evaluator for BurnEvaluator {
     fn push(&mut self, game: &Game, legal: &[Move]) -> Slot {
-        if std::mem::take(&mut self.has_run) {
-            self.clear();
-        }
-        let row = self.ends.len();
-        assert!(row < self.batch, "a batch holds {} positions", self.batch);
+        self.begin();
         let start = self.inputs.len();
         self.inputs.resize(start + self.encoding.planes() * self.encoding.squares(), 0.0);
         self.encoding.encode(game, &mut self.inputs[start..]);
-        let label = |&mv: &Move| self.encoding.label(game.position(), mv) as u32;
+        let first = self.labels.len();
+        let label = |&mv| self.encoding.label(game.position(), mv) as u32;
         self.labels.extend(legal.iter().map(label));
-        self.ends.push(self.labels.len());
-        Slot(row)
+        self.slots.push(first..self.labels.len());
+        Slot(self.slots.len() - 1)
     }
 
     fn run(&mut self) {
-        let rows = if self.has_run { 0 } else { self.ends.len() };
-        self.has_run = true;
-        if rows == 0 {
-            return;
+        let start = Instant::now();
+        // A second run without a push finds nothing new.
+        let mut next = self.values.len();
+        while next < self.slots.len() {
+            let end = self.slots.len().min(next + LARGEST_PASS);
+            self.pass(next..end, rows_for(end - next));
+            self.evaluations += (end - next) as u64;
+            next = end;
         }
-        let began = Instant::now();
-        let x = input(&self.inputs, self.batch, &self.encoding, &self.device);
-        let (policy, value) = self.model.forward(x);
-        let (policy, value) = (host(policy), host(value));
-        self.evaluations += rows as u64;
-        self.busy += began.elapsed();
-        for row in 0..rows {
-            self.read_row(row, &policy, &value);
-        }
+        self.busy += start.elapsed();
     }
 
     fn read(&self, slot: Slot) -> Evaluation<'_> {
         let (wdl, moves_left) = self.values[slot.0];
-        Evaluation { wdl, moves_left, prior: &self.priors[self.labels_of(slot.0)] }
+        Evaluation { wdl, moves_left, prior: &self.prior[self.slots[slot.0].clone()] }
     }
 
     fn batch_size(&self) -> usize {
         self.batch
     }
 }
+
+#[cfg(test)]
+mod tests;

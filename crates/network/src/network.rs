@@ -1,247 +1,332 @@
-//! Published networks: a folder with weights and a card that says what they are.
+//! A published network: a folder with the weights and a card that says what they are.
 
-use crate::storage::{self, StorageError};
-use crate::{Architecture, Encoding, Weights};
+use crate::{Architecture, Encoding, StorageError, Weights, storage};
 use keiko_rules::Rules;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 
-/// Version of the folder's format.
+/// Version of published networks.
 pub const FORMAT_VERSION: u32 = 1;
-/// The weights' file in a network's folder.
+/// The weights' file name in a network's folder.
 pub const WEIGHTS_FILE: &str = "weights.safetensors";
-/// The card's file in a network's folder.
+/// The card's file name in a network's folder.
 pub const CARD_FILE: &str = "card.toml";
+/// The side whose chances the value head gives.
+const PERSPECTIVE: &str = "side to move";
 
-const LICENCE: &str = "MIT OR Apache-2.0";
-const VALUE_VIEW: &str = "side to move";
-
-/// What a network's heads answer.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Heads {
-    /// Shape of the policy logits, by name.
-    pub policy: String,
-    /// The value logits, in order.
-    pub value: Vec<String>,
-    /// What the moves-left output means.
-    pub moves_left: String,
-}
-
-/// What a network is: everything needed to use its weights.
+/// What a network is: everything a user of its weights has to know.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Card {
     /// Version of the folder's format.
-    pub format: u32,
+    pub format_version: u32,
     /// The game's name.
     pub game: String,
-    /// Hash of the compiled rules, in hexadecimal.
+    /// Hash of the compiled rules, as 16 hexadecimal digits.
     pub rules_hash: String,
-    /// Files of the board.
+    /// Board size, files.
     pub files: usize,
-    /// Ranks of the board.
+    /// Board size, ranks.
     pub ranks: usize,
-    /// Whose chances the value is.
-    pub value_perspective: String,
-    /// Learner steps behind the weights.
-    pub step: u64,
-    /// Games played so far.
-    pub games: u64,
-    /// Positions that were trained on so far.
-    pub positions: u64,
-    /// SHA-256 of the weights' file, in hexadecimal.
-    pub sha256: String,
-    /// Licence of the weights.
-    pub licence: String,
     /// Names of the input planes, in order.
     pub planes: Vec<String>,
     /// Names of the policy planes, in order.
     pub labels: Vec<String>,
+    /// Whose chances the value is.
+    pub value_perspective: String,
+    /// Learner steps behind the weights.
+    pub step: u64,
+    /// Games they were learned from.
+    pub games: u64,
+    /// Positions drawn in learning.
+    pub positions: u64,
+    /// SHA-256 of the weights' file, in hexadecimal digits.
+    pub sha256: String,
+    /// The weights' licence.
+    pub licence: String,
     /// The network's size.
     pub architecture: Architecture,
-    /// What its heads answer.
+    /// What the network answers.
     pub heads: Heads,
 }
 
-/// How much work is behind some weights.
-#[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
-pub struct Provenance {
-    /// Learner steps.
-    pub step: u64,
-    /// Games played.
-    pub games: u64,
-    /// Positions that were trained on.
-    pub positions: u64,
+/// What the network answers, in words.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Heads {
+    /// The policy.
+    pub policy: String,
+    /// The chances.
+    pub wdl: String,
+    /// The length of the rest of the game.
+    pub moves_left: String,
 }
 
-/// Why a network cannot be used or written.
+impl Heads {
+    fn described() -> Heads {
+        let scale = crate::MOVES_LEFT_SCALE;
+        Heads {
+            policy: "logits [labels, squares], the mover's view; softmax over legal moves".into(),
+            wdl: "logits of win, draw, loss".into(),
+            moves_left: format!("plies = {scale} * softplus(output)"),
+        }
+    }
+}
+
+/// Where weights come from.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Provenance {
+    /// Learner steps behind the weights.
+    pub step: u64,
+    /// Games they were learned from.
+    pub games: u64,
+    /// Positions drawn in learning.
+    pub positions: u64,
+    /// The weights' licence.
+    pub licence: String,
+}
+
+/// Why a network cannot be published or loaded.
 #[derive(Debug, thiserror::Error)]
 pub enum NetworkError {
-    /// A file cannot be read or written, or does not hold what it should.
-    #[error(transparent)]
-    Storage(#[from] StorageError),
-    /// No folder with a card.
-    #[error("{path}: no network: a network is a folder with {CARD_FILE} and {WEIGHTS_FILE}", path = .0.display())]
-    NotANetwork(PathBuf),
-    /// A folder is never overwritten.
-    #[error("{path}: exists already, and is not overwritten", path = .0.display())]
+    /// There is no such folder.
+    #[error("{0}: not a network: there is no such folder")]
+    NotAFolder(PathBuf),
+    /// Something of this name exists.
+    #[error("{0}: exists already; a network is never overwritten")]
     Exists(PathBuf),
+    /// One of the two files is missing.
+    #[error("{0}: not a network: the file is missing")]
+    Missing(PathBuf),
     /// The card cannot be read.
-    #[error("{path}: {message}", path = .path.display())]
+    #[error("{path}: not a network's card: {problem}")]
     Card {
-        /// The card's file.
+        /// The card.
         path: PathBuf,
-        /// What is wrong.
-        message: String,
+        /// What is wrong with it.
+        problem: String,
     },
-    /// The weights' file is not the one the card describes.
-    #[error("{path}: its SHA-256 is {found}; the card says {expected}", path = .path.display())]
-    Checksum {
+    /// A network of another version.
+    #[error("{path}: has format version {found}; this program reads version {FORMAT_VERSION}")]
+    Version {
+        /// The card.
+        path: PathBuf,
+        /// Its version.
+        found: i64,
+    },
+    /// The weights are not those the card is about.
+    #[error("{path}: truncated or changed: its SHA-256 is {found}, the card says {expected}")]
+    Sum {
         /// The weights' file.
         path: PathBuf,
-        /// SHA-256 of the file.
+        /// The file's sum.
         found: String,
-        /// SHA-256 on the card.
+        /// The card's sum.
         expected: String,
     },
+    /// The weights' file is wrong in itself.
+    #[error(transparent)]
+    Storage(#[from] StorageError),
     /// A network of another game.
-    #[error("this network plays {game} (rules {found}), not {wanted} (rules {expected})")]
+    #[error("the network plays {network}, not {game}")]
     OtherGame {
         /// The network's game.
+        network: String,
+        /// The game at hand.
         game: String,
-        /// Hash of its rules.
-        found: String,
-        /// The game asked for.
-        wanted: String,
-        /// Hash of that game's rules.
-        expected: String,
+    },
+    /// A network of other rules of the same name.
+    #[error("the network learned other rules of {game}: its rules have hash {network}, these {rules}")]
+    OtherRules {
+        /// The game.
+        game: String,
+        /// Hash of the network's rules.
+        network: String,
+        /// Hash of the rules at hand.
+        rules: String,
+    },
+    /// The same rules, but other inputs or answers.
+    #[error("the network's {what} are not this program's: {problem}")]
+    OtherEncoding {
+        /// Planes or labels.
+        what: &'static str,
+        /// The first difference.
+        problem: String,
     },
 }
 
 /// Weights and what they are.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Network {
-    /// What the weights are.
+    /// What they are.
     pub card: Card,
     /// The weights.
     pub weights: Weights,
 }
 
 impl Network {
-    /// A network with its card filled in.
+    /// Weights of an encoding's game, with a card that describes them.
     pub fn new(encoding: &Encoding, weights: Weights, provenance: Provenance) -> Network {
         let rules = encoding.rules();
         let card = Card {
-            format: FORMAT_VERSION,
+            format_version: FORMAT_VERSION,
             game: rules.name().to_owned(),
             rules_hash: hash_text(rules),
             files: rules.files(),
             ranks: rules.ranks(),
-            value_perspective: VALUE_VIEW.to_owned(),
+            planes: encoding.plane_names().to_vec(),
+            labels: encoding.label_names().to_vec(),
+            value_perspective: PERSPECTIVE.to_owned(),
             step: provenance.step,
             games: provenance.games,
             positions: provenance.positions,
-            sha256: hex(&storage::weights_to_bytes(&weights)),
-            licence: LICENCE.to_owned(),
-            planes: encoding.plane_names().to_vec(),
-            labels: encoding.label_names().to_vec(),
+            sha256: sum(&storage::weights_to_bytes(&weights)),
+            licence: provenance.licence,
             architecture: weights.architecture(),
-            heads: Heads {
-                policy: "logits [label, square], the board turned to the side to move".to_owned(),
-                value: ["win", "draw", "loss"].map(str::to_owned).to_vec(),
-                moves_left: format!("softplus, in units of {} plies", crate::MOVES_LEFT_SCALE),
-            },
+            heads: Heads::described(),
         };
         Network { card, weights }
     }
 
-    /// Writes the network as the folder `dir`: under a temporary name, synced, then renamed.
+    /// Publishes the network as a new folder: written under a temporary name beside it, synced,
+    /// then renamed, so that a half-written network never has its name.
     ///
     /// # Errors
-    /// When the folder exists already or cannot be written.
-    pub fn save(&self, dir: &Path) -> Result<(), NetworkError> {
-        if dir.exists() {
-            return Err(NetworkError::Exists(dir.to_owned()));
+    /// When something of that name exists, or the system refuses.
+    pub fn save(&self, folder: &Path) -> Result<(), NetworkError> {
+        if folder.symlink_metadata().is_ok() {
+            return Err(NetworkError::Exists(folder.to_owned()));
         }
-        let name = dir.file_name().unwrap_or_default().to_string_lossy();
-        let temporary = dir.with_file_name(format!(".{name}.new"));
-        let failed = |source| NetworkError::from(StorageError::io(&temporary)(source));
-        if temporary.exists() {
-            std::fs::remove_dir_all(&temporary).map_err(failed)?;
+        let temporary = temporary_sibling(folder);
+        let written = self.write_into(&temporary).and_then(|()| {
+            // Renaming onto a folder that has appeared since fails, unless that one is empty.
+            std::fs::rename(&temporary, folder).map_err(StorageError::io(folder))
+        });
+        if let Err(error) = written {
+            // What is left behind has a temporary name; failing to remove it changes nothing.
+            let _ = std::fs::remove_dir_all(&temporary);
+            return Err(error.into());
         }
-        std::fs::create_dir_all(&temporary).map_err(failed)?;
-        storage::write_synced(&temporary.join(WEIGHTS_FILE), &storage::weights_to_bytes(&self.weights))?;
-        let card = toml::to_string(&self.card).expect("a card is plain data");
-        storage::write_synced(&temporary.join(CARD_FILE), card.as_bytes())?;
-        storage::sync_folder(&temporary)?;
-        std::fs::rename(&temporary, dir).map_err(StorageError::io(dir))?;
-        let parent = dir.parent().filter(|parent| !parent.as_os_str().is_empty());
-        Ok(storage::sync_folder(parent.unwrap_or(Path::new(".")))?)
+        Ok(storage::sync_folder(parent(folder))?)
     }
 
-    /// Reads a network's folder and checks all that can be checked without its game.
+    fn write_into(&self, folder: &Path) -> Result<(), StorageError> {
+        std::fs::create_dir_all(folder).map_err(StorageError::io(folder))?;
+        let bytes = storage::weights_to_bytes(&self.weights);
+        storage::write_synced(&folder.join(WEIGHTS_FILE), &bytes)?;
+        let card = Card { sha256: sum(&bytes), ..self.card.clone() };
+        let text = toml::to_string_pretty(&card).expect("a card is plain text and numbers");
+        storage::write_synced(&folder.join(CARD_FILE), text.as_bytes())?;
+        storage::sync_folder(folder)
+    }
+
+    /// Loads a published network and checks that it is whole.
     ///
     /// # Errors
-    /// When something is missing, damaged, of another format or not a number.
-    pub fn load(dir: &Path) -> Result<Network, NetworkError> {
-        let path = dir.join(CARD_FILE);
-        if !path.is_file() {
-            return Err(NetworkError::NotANetwork(dir.to_owned()));
+    /// When the folder or a file is missing, damaged, of another version or not finite.
+    pub fn load(folder: &Path) -> Result<Network, NetworkError> {
+        if !folder.is_dir() {
+            return Err(NetworkError::NotAFolder(folder.to_owned()));
         }
-        let card = read_card(&path)?;
-        let path = dir.join(WEIGHTS_FILE);
-        let bytes = std::fs::read(&path).map_err(StorageError::io(&path))?;
-        let found = hex(&bytes);
+        let card = read_card(&folder.join(CARD_FILE))?;
+        let path = folder.join(WEIGHTS_FILE);
+        let bytes = read(&path)?;
+        let found = sum(&bytes);
         if found != card.sha256 {
-            return Err(NetworkError::Checksum { path, found, expected: card.sha256 });
+            return Err(NetworkError::Sum { path, found, expected: card.sha256 });
         }
         let like = Weights::zeros(card.architecture, card.planes.len(), card.labels.len());
         let weights = storage::weights_from_bytes(&path, &bytes, &like)?;
         Ok(Network { card, weights })
     }
 
-    /// Whether it was trained for these very rules, planes and labels.
+    /// Whether the network plays by these rules.
     ///
     /// # Errors
-    /// When it was not.
-    pub fn check_rules(&self, encoding: &Encoding) -> Result<(), NetworkError> {
-        let (rules, card) = (encoding.rules(), &self.card);
-        let expected = hash_text(rules);
-        let same_encoding = card.planes == encoding.plane_names() && card.labels == encoding.label_names();
-        if card.rules_hash == expected && same_encoding {
-            return Ok(());
+    /// When it is a network of another game or of other rules.
+    pub fn check_rules(&self, rules: &Rules) -> Result<(), NetworkError> {
+        if self.card.game != rules.name() {
+            let (network, game) = (self.card.game.clone(), rules.name().to_owned());
+            return Err(NetworkError::OtherGame { network, game });
         }
-        Err(NetworkError::OtherGame {
-            game: card.game.clone(),
-            found: card.rules_hash.clone(),
-            wanted: rules.name().to_owned(),
-            expected,
-        })
+        if self.card.rules_hash != hash_text(rules) {
+            return Err(NetworkError::OtherRules {
+                game: self.card.game.clone(),
+                network: self.card.rules_hash.clone(),
+                rules: hash_text(rules),
+            });
+        }
+        Ok(())
     }
-}
 
-fn read_card(path: &Path) -> Result<Card, NetworkError> {
-    let text = std::fs::read_to_string(path).map_err(StorageError::io(path))?;
-    let wrong = |message: String| NetworkError::Card { path: path.to_owned(), message };
-    let table: toml::Table = toml::from_str(&text).map_err(|error| wrong(error.to_string()))?;
-    match table.get("format").and_then(toml::Value::as_integer) {
-        Some(format) if format == i64::from(FORMAT_VERSION) => {}
-        Some(format) => {
-            let message = format!("format {format}; this keiko reads format {FORMAT_VERSION}, a newer one may read it");
-            return Err(wrong(message));
-        }
-        None => return Err(wrong("has no format: not a network's card".to_owned())),
+    /// Whether the network sees and answers as this encoding does.
+    ///
+    /// # Errors
+    /// When it is a network of another game, other rules, or other planes or labels.
+    pub fn check(&self, encoding: &Encoding) -> Result<(), NetworkError> {
+        self.check_rules(encoding.rules())?;
+        same_names("planes", &self.card.planes, encoding.plane_names())?;
+        same_names("labels", &self.card.labels, encoding.label_names())
     }
-    toml::from_str(&text).map_err(|error| wrong(error.to_string()))
 }
 
 fn hash_text(rules: &Rules) -> String {
     format!("{:016x}", rules.hash())
 }
 
-/// SHA-256 in hexadecimal.
-fn hex(bytes: &[u8]) -> String {
+fn sum(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
+
+fn same_names(
+    what: &'static str,
+    network: &[String],
+    program: &[String],
+) -> Result<(), NetworkError> {
+    let differs = network.iter().zip(program).position(|(a, b)| a != b);
+    let problem = match differs {
+        Some(index) => format!(
+            "number {index} is `{}` in the network, `{}` here",
+            network[index], program[index]
+        ),
+        None if network.len() == program.len() => return Ok(()),
+        None => format!("the network has {}, this program {}", network.len(), program.len()),
+    };
+    Err(NetworkError::OtherEncoding { what, problem })
+}
+
+fn parent(folder: &Path) -> &Path {
+    folder.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// A name beside the folder that no other process uses.
+fn temporary_sibling(folder: &Path) -> PathBuf {
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    parent(folder).join(format!(".{name}.tmp-{}", std::process::id()))
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, NetworkError> {
+    if !path.is_file() {
+        return Err(NetworkError::Missing(path.to_owned()));
+    }
+    Ok(std::fs::read(path).map_err(StorageError::io(path))?)
+}
+
+fn read_card(path: &Path) -> Result<Card, NetworkError> {
+    let bytes = read(path)?;
+    let broken = |problem: String| NetworkError::Card { path: path.to_owned(), problem };
+    let text = str::from_utf8(&bytes).map_err(|error| broken(error.to_string()))?;
+    // The version first: a newer card may have keys this program does not know.
+    let table: toml::Table =
+        toml::from_str(text).map_err(|error| broken(error.message().to_owned()))?;
+    let version = table.get("format_version").and_then(toml::Value::as_integer);
+    let found = version.ok_or_else(|| broken("it has no format_version".to_owned()))?;
+    if found != i64::from(FORMAT_VERSION) {
+        return Err(NetworkError::Version { path: path.to_owned(), found });
+    }
+    toml::from_str(text).map_err(|error| broken(error.message().to_owned()))
+}
+
+#[cfg(test)]
+mod tests;

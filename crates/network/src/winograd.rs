@@ -97,7 +97,6 @@ fn polynomial(roots: impl Iterator<Item = f64>) -> Vec<f64> {
 /// The constant transforms of one board size, on one device.
 #[derive(Clone, Debug)]
 pub(crate) struct Winograd {
-    squares: usize,
     /// Points of a tile.
     points: usize,
     tiles: usize,
@@ -136,18 +135,12 @@ impl Winograd {
         }
         debug_assert_eq!(vertical.length * horizontal.length, squares);
         Winograd {
-            squares,
             points,
             tiles,
             input: constant(&input, [points * tiles, squares], device),
             output: constant(&output, [squares, points * tiles], device),
             weight: constant(&weight, [points, TAPS * TAPS], device),
         }
-    }
-
-    /// Number of squares of the board.
-    pub(crate) fn squares(&self) -> usize {
-        self.squares
     }
 
     /// Kernels `[out, in, 3, 3]` in the transformed domain, `[points, in, out]`.
@@ -183,3 +176,6 @@ fn constant(values: &[f64], shape: [usize; 2], device: &Device) -> Tensor<2> {
     let values: Vec<f32> = values.iter().map(|&x| x as f32).collect();
     Tensor::from_data(TensorData::new(values, shape), device)
 }
+
+#[cfg(test)]
+mod tests;

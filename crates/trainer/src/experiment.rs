@@ -1,6 +1,6 @@
 //! An experiment: one complete TOML file that says all that changes results.
 
-use keiko_network::{Architecture, LearnerConfig};
+use keiko_network::{Architecture, Encoding, LearnerConfig, Weights};
 use keiko_rules::nearest;
 use keiko_selfplay::{SearchConfig, SelfPlayConfig};
 use serde::{Deserialize, Serialize};
@@ -63,7 +63,7 @@ pub struct TrainingConfig {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ArenaConfig {
-    /// Every how-many-th generation is measured, and its network published.
+    /// Every how-many-th generation is measured, from the first, and its network published.
     pub every: u64,
     /// The rival is the network of this many generations ago.
     pub rival_age: u64,
@@ -203,6 +203,11 @@ impl Experiment {
     /// The complete file, every value resolved.
     pub fn to_toml(&self) -> String {
         toml::to_string(self).expect("an experiment is plain data")
+    }
+
+    /// The network before its first step.
+    pub fn initial_weights(&self, encoding: &Encoding) -> Weights {
+        Weights::init(encoding, self.network, self.seed)
     }
 
     /// The learning rate of a step: straight lines between the schedule's points.

@@ -18,6 +18,9 @@ use std::time::Instant;
 /// Held-out positions measured in each generation, the newest ones.
 const HOLDOUT_POSITIONS: usize = 2048;
 
+/// Licence of the networks a run publishes.
+const NETWORK_LICENCE: &str = "MIT OR Apache-2.0";
+
 /// Figures by tag.
 type Figures = Vec<(String, f64)>;
 
@@ -51,12 +54,6 @@ pub(crate) fn describe(run: &mut Run) -> Result<(), RunError> {
     Ok(run.metrics.flush(now())?)
 }
 
-/// The held-out losses before the first step: what training has to beat.
-pub(crate) fn report_untrained(run: &mut Run) -> Result<(), RunError> {
-    let figures = holdout_figures(run, run.learner.average());
-    record(run, &figures, 0)
-}
-
 /// Takes the generation's figures, now and then with a published network's strength, and
 /// moves on to the next.
 pub(crate) fn measure(
@@ -69,11 +66,11 @@ pub(crate) fn measure(
     let generation = run.state.generation;
     let is_last = generation + 1 == run.experiment.training.generations;
     let mut figures = learned_figures(run);
-    figures.extend(holdout_figures(run, run.learner.average()));
+    figures.extend(holdout_figures(run));
     figures.extend(
         statistics::of_games(&run.current).into_iter().map(|(tag, value)| (tag.to_owned(), value)),
     );
-    if is_last || (generation + 1).is_multiple_of(run.experiment.arena.every) {
+    if is_last || generation.is_multiple_of(run.experiment.arena.every) {
         let network = publish(run)?;
         match measure_strength(run, &network, watcher, stop)? {
             Some(strength) => figures.extend(strength),
@@ -126,21 +123,25 @@ fn learned_figures(run: &Run) -> Figures {
         .collect()
 }
 
-/// Losses of some weights on the newest held-out games; none before any was played.
-fn holdout_figures(run: &Run, weights: &Weights) -> Figures {
-    let batches =
-        run.holdout.newest(&run.encoding, HOLDOUT_POSITIONS, run.experiment.training.micro_batch);
+/// Losses on the newest held-out games, and those of the network before its first step: the
+/// games change from generation to generation, so only the two together say what was learned.
+fn holdout_figures(run: &Run) -> Figures {
+    let batches = run.holdout.newest(&run.encoding, HOLDOUT_POSITIONS, run.experiment.training.micro_batch);
     if batches.is_empty() {
         return Vec::new();
     }
-    let losses = evaluate_losses(weights, &run.encoding, &batches, run.experiment.machine.workers);
+    let losses = |weights| evaluate_losses(weights, &run.encoding, &batches, run.experiment.machine.workers);
+    let learned = losses(run.learner.average());
+    let untrained = losses(&run.experiment.initial_weights(&run.encoding));
     let named = [
-        ("policy", losses.policy_loss),
-        ("policy_kl", losses.policy_kl),
-        ("policy_accuracy", losses.policy_accuracy),
-        ("value", losses.value_loss),
-        ("value_accuracy", losses.value_accuracy),
-        ("moves_left", losses.moves_left_loss),
+        ("policy", learned.policy_loss),
+        ("policy_kl", learned.policy_kl),
+        ("policy_kl_untrained", untrained.policy_kl),
+        ("policy_accuracy", learned.policy_accuracy),
+        ("value", learned.value_loss),
+        ("value_untrained", untrained.value_loss),
+        ("value_accuracy", learned.value_accuracy),
+        ("moves_left", learned.moves_left_loss),
     ];
     named.into_iter().map(|(name, value)| (format!("loss_holdout/{name}"), value.into())).collect()
 }
@@ -331,6 +332,7 @@ impl Run {
             step: self.learner.steps(),
             games: self.state.games,
             positions: self.state.positions,
+            licence: NETWORK_LICENCE.to_owned(),
         };
         Network::new(&self.encoding, self.learner.average().clone(), provenance)
     }

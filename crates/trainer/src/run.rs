@@ -6,7 +6,7 @@ use crate::experiment::{Change, Experiment, ExperimentError};
 use crate::metrics::{Metrics, MetricsError};
 use crate::replay::ReplayBuffer;
 use crate::store::{OpenReport, Store, StoreError};
-use keiko_network::{Encoding, EncodingError, LearnError, Learner, NetworkError, Weights};
+use keiko_network::{Encoding, EncodingError, LearnError, Learner, NetworkError};
 use keiko_rules::{Rules, RulesError};
 use keiko_selfplay::GameRecord;
 use std::fs::File;
@@ -235,7 +235,7 @@ fn create(dir: &Path, experiment: &Experiment) -> Result<(), RunError> {
 }
 
 fn new_learner(encoding: &Arc<Encoding>, experiment: &Experiment) -> Learner {
-    let weights = Weights::init(encoding, experiment.network, experiment.seed);
+    let weights = experiment.initial_weights(encoding);
     Learner::new(Arc::clone(encoding), experiment.learner.clone(), weights)
 }
 

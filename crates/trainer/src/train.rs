@@ -172,9 +172,6 @@ fn learn(
 ) -> Result<bool, RunError> {
     let began = Instant::now();
     let generation = run.state.generation;
-    if run.learner.steps() == 0 {
-        measure::report_untrained(run)?;
-    }
     let first = run.learner.steps() - run.state.learned.steps();
     let due = run.experiment.steps_due(run.state.positions, generation + 1);
     while run.learner.steps() < due {

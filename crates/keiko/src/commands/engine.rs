@@ -41,7 +41,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let network = Network::load(&arguments.network)?;
     let rules = Arc::new(Rules::load(arguments.rules.as_deref().unwrap_or(&network.card.game))?);
     let encoding = Arc::new(Encoding::new(Arc::clone(&rules))?);
-    network.check_rules(&encoding)?;
+    network.check(&encoding)?;
     let mut engine = Engine {
         evaluator: BurnEvaluator::new(&network.weights, encoding, 1),
         game: Game::new(Arc::clone(&rules)),

@@ -1,0 +1,145 @@
+#![allow(clippy::unwrap_used)]
+
+use super::*;
+use std::sync::Arc;
+
+fn encoding(name: &str) -> Encoding {
+    Encoding::new(Arc::new(Rules::load(name).unwrap())).unwrap()
+}
+
+fn network(encoding: &Encoding) -> Network {
+    let weights = Weights::init(encoding, Architecture { channels: 8, blocks: 1 }, 3);
+    let provenance =
+        Provenance { step: 7, games: 20, positions: 300, licence: "CC0-1.0".to_owned() };
+    Network::new(encoding, weights, provenance)
+}
+
+/// A published network and its folder, which the closure spoils; the error of loading it then.
+fn spoiled(spoil: impl FnOnce(&Path)) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("net");
+    network(&encoding("doubutsu")).save(&path).unwrap();
+    spoil(&path);
+    Network::load(&path).unwrap_err().to_string()
+}
+
+fn edit(path: &Path, from: &str, to: &str) {
+    let card = path.join(CARD_FILE);
+    let text = std::fs::read_to_string(&card).unwrap();
+    assert!(text.contains(from), "{text}");
+    std::fs::write(card, text.replace(from, to)).unwrap();
+}
+
+/// Replaces the weights and signs them, as a careful forger would.
+fn resign(path: &Path, bytes: &[u8]) {
+    let old = sum(&std::fs::read(path.join(WEIGHTS_FILE)).unwrap());
+    std::fs::write(path.join(WEIGHTS_FILE), bytes).unwrap();
+    edit(path, &old, &sum(bytes));
+}
+
+#[test]
+fn what_is_saved_is_loaded() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("net");
+    let encoding = encoding("minishogi");
+    let network = network(&encoding);
+    network.save(&path).unwrap();
+    let loaded = Network::load(&path).unwrap();
+    assert_eq!(loaded, network);
+    loaded.check(&encoding).unwrap();
+    let entries: Vec<_> = std::fs::read_dir(folder.path()).unwrap().collect();
+    assert_eq!(entries.len(), 1, "nothing temporary is left");
+    assert!(matches!(network.save(&path), Err(NetworkError::Exists(_))));
+    let first = std::fs::read(path.join(WEIGHTS_FILE)).unwrap();
+    let again = folder.path().join("again");
+    network.save(&again).unwrap();
+    assert_eq!(first, std::fs::read(again.join(WEIGHTS_FILE)).unwrap(), "the same bytes");
+}
+
+#[test]
+fn what_is_missing_is_named() {
+    let message = Network::load(Path::new("no/such/folder")).unwrap_err().to_string();
+    assert!(message.contains("no such folder"), "{message}");
+    for file in [CARD_FILE, WEIGHTS_FILE] {
+        let message = spoiled(|path| std::fs::remove_file(path.join(file)).unwrap());
+        assert!(message.contains(file) && message.contains("missing"), "{message}");
+    }
+}
+
+#[test]
+fn truncated_or_changed_weights_are_refused() {
+    let message = spoiled(|path| {
+        let weights = path.join(WEIGHTS_FILE);
+        let bytes = std::fs::read(&weights).unwrap();
+        std::fs::write(&weights, &bytes[..bytes.len() - 5]).unwrap();
+    });
+    assert!(message.contains("truncated or changed"), "{message}");
+    let message = spoiled(|path| {
+        let bytes = std::fs::read(path.join(WEIGHTS_FILE)).unwrap();
+        resign(path, &bytes[..bytes.len() - 5]);
+    });
+    assert!(message.contains("truncated or damaged"), "{message}");
+    let message = spoiled(|path| resign(path, b"short"));
+    assert!(message.contains("truncated or damaged"), "{message}");
+}
+
+#[test]
+fn other_versions_are_refused() {
+    let message = spoiled(|path| edit(path, "format_version = 1", "format_version = 2\nnew = 1"));
+    assert!(message.contains("format version 2"), "{message}");
+    let message = spoiled(|path| {
+        let bytes = std::fs::read(path.join(WEIGHTS_FILE)).unwrap();
+        let text = b"\"keiko_format_version\":\"1\"";
+        let at = bytes.windows(text.len()).position(|window| window == text).unwrap();
+        let mut bytes = bytes.clone();
+        bytes[at + text.len() - 2] = b'9';
+        resign(path, &bytes);
+    });
+    assert!(message.contains("format version 9"), "{message}");
+    let message = spoiled(|path| edit(path, "format_version = 1", "format = 1"));
+    assert!(message.contains("no format_version"), "{message}");
+}
+
+#[test]
+fn wrong_shapes_are_refused() {
+    let message = spoiled(|path| edit(path, "channels = 8", "channels = 16"));
+    assert!(message.contains("stem.weight") && message.contains("expected"), "{message}");
+    let message = spoiled(|path| edit(path, "blocks = 1", "blocks = 2"));
+    assert!(message.contains("tensors"), "{message}");
+}
+
+#[test]
+fn weights_that_are_no_numbers_are_refused() {
+    for value in [f32::NAN, f32::INFINITY] {
+        let message = spoiled(|path| {
+            let mut weights = Network::load(path).unwrap().weights;
+            weights.parameters_mut()[3].values[1] = value;
+            resign(path, &storage::weights_to_bytes(&weights));
+        });
+        assert!(message.contains("NaN or an infinity"), "{message}");
+    }
+}
+
+#[test]
+fn other_games_and_rules_are_refused() {
+    let network = network(&encoding("doubutsu"));
+    let message = network.check(&encoding("minishogi")).unwrap_err().to_string();
+    assert!(message.contains("plays doubutsu, not minishogi"), "{message}");
+    let source = Rules::load("doubutsu").unwrap().source().replace("count = 3", "count = 4");
+    let rules = Rules::from_toml(&source, "test").unwrap();
+    let message = network.check_rules(&rules).unwrap_err().to_string();
+    assert!(message.contains("other rules of doubutsu"), "{message}");
+}
+
+#[test]
+fn other_planes_and_labels_are_refused() {
+    let encoding = encoding("doubutsu");
+    let mut network = network(&encoding);
+    network.card.planes[2] = "own:X".to_owned();
+    let message = network.check(&encoding).unwrap_err().to_string();
+    assert!(message.contains("planes") && message.contains("own:X"), "{message}");
+    network.card.planes = encoding.plane_names().to_vec();
+    network.card.labels.pop();
+    let message = network.check(&encoding).unwrap_err().to_string();
+    assert!(message.contains("labels"), "{message}");
+}
