@@ -68,7 +68,8 @@ impl Planes {
             hands[kind.index()] = Some((names.len() + offset, maximum));
         }
         for side in ["own", "other"] {
-            names.extend(kinds.iter().map(|&kind| format!("hand:{side}:{}", rules.kind_name(kind))));
+            names
+                .extend(kinds.iter().map(|&kind| format!("hand:{side}:{}", rules.kind_name(kind))));
         }
         let mut add = |more: &[String]| {
             names.extend_from_slice(more);

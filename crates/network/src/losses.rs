@@ -144,8 +144,7 @@ impl Sums {
         let Wdl { win, draw, loss } = targets.wdl;
         let wanted = [win, draw, loss];
         let mut chances = [outputs[0], outputs[1], outputs[2]];
-        let dot: f64 =
-            chances.iter().zip(wanted).map(|(&z, t)| f64::from(z) * f64::from(t)).sum();
+        let dot: f64 = chances.iter().zip(wanted).map(|(&z, t)| f64::from(z) * f64::from(t)).sum();
         let log_total = softmax(&mut chances);
         let total: f32 = wanted.iter().sum();
         self.samples += 1;

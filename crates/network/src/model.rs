@@ -122,8 +122,7 @@ impl Model {
     pub(crate) fn fixed(encoding: &Encoding, weights: &Weights, device: &Device) -> Model {
         let winograd = Winograd::new(encoding.files(), encoding.ranks(), device);
         let mut model = Model::new(&winograd, weights, &leaves(weights, device));
-        for convolution in
-            std::iter::once(&mut model.stem).chain(model.blocks.iter_mut().flatten())
+        for convolution in std::iter::once(&mut model.stem).chain(model.blocks.iter_mut().flatten())
         {
             settle(&mut convolution.kernels, device);
         }
@@ -187,7 +186,12 @@ pub(crate) fn host<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
 
 /// Positions one after another, each `[planes, squares]`, as an input `[squares, rows, planes]`
 /// with zeros after the last.
-pub(crate) fn input(positions: &[f32], rows: usize, encoding: &Encoding, device: &Device) -> Tensor<3> {
+pub(crate) fn input(
+    positions: &[f32],
+    rows: usize,
+    encoding: &Encoding,
+    device: &Device,
+) -> Tensor<3> {
     let (planes, squares) = (encoding.planes(), encoding.squares());
     let mut x = vec![0.0; squares * rows * planes];
     for (row, position) in positions.chunks_exact(planes * squares).enumerate() {

@@ -137,7 +137,9 @@ pub enum NetworkError {
         game: String,
     },
     /// A network of other rules of the same name.
-    #[error("the network learned other rules of {game}: its rules have hash {network}, these {rules}")]
+    #[error(
+        "the network learned other rules of {game}: its rules have hash {network}, these {rules}"
+    )]
     OtherRules {
         /// The game.
         game: String,

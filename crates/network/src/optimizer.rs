@@ -122,7 +122,12 @@ pub(crate) struct Rate<'a> {
 }
 
 impl<'a> Rate<'a> {
-    pub(crate) fn new(config: &'a LearnerConfig, learning_rate: f32, step: u64, norm: f32) -> Rate<'a> {
+    pub(crate) fn new(
+        config: &'a LearnerConfig,
+        learning_rate: f32,
+        step: u64,
+        norm: f32,
+    ) -> Rate<'a> {
         let exponent = i32::try_from(step).unwrap_or(i32::MAX);
         let correction = |beta: f32| (1.0 / (1.0 - f64::from(beta).powi(exponent))) as f32;
         Rate {
@@ -134,7 +139,14 @@ impl<'a> Rate<'a> {
     }
 
     #[inline]
-    fn change(&self, weight: f32, gradient: f32, decay: f32, first: &mut f32, second: &mut f32) -> f32 {
+    fn change(
+        &self,
+        weight: f32,
+        gradient: f32,
+        decay: f32,
+        first: &mut f32,
+        second: &mut f32,
+    ) -> f32 {
         let gradient = gradient * self.clip;
         let LearnerConfig { beta1, beta2, epsilon, .. } = *self.config;
         *first = beta1 * *first + (1.0 - beta1) * gradient;

@@ -64,9 +64,9 @@ impl Axis {
     /// What square `square` contributes to `point` of `tile`.
     fn input(&self, tile: usize, point: usize, square: usize) -> f64 {
         // A tile's inputs begin one square before its outputs: the ring of padding.
-        (square + 1).checked_sub(tile * self.outputs).map_or(0.0, |offset| {
-            self.input[point].get(offset).copied().unwrap_or(0.0)
-        })
+        (square + 1)
+            .checked_sub(tile * self.outputs)
+            .map_or(0.0, |offset| self.input[point].get(offset).copied().unwrap_or(0.0))
     }
 
     /// What `point` of `tile` contributes to square `square`.
@@ -157,8 +157,7 @@ impl Winograd {
         let [squares, batch, inputs] = x.dims();
         let outputs = kernels.dims()[2];
         let spread = self.input.clone().matmul(x.reshape([squares, batch * inputs]));
-        let products =
-            spread.reshape([self.points, self.tiles * batch, inputs]).matmul(kernels);
+        let products = spread.reshape([self.points, self.tiles * batch, inputs]).matmul(kernels);
         let gathered = self
             .output
             .clone()

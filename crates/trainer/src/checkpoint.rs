@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
 /// Version of the state's format.
-pub const STATE_FORMAT: u32 = 1;
+const STATE_FORMAT: u32 = 1;
 
 const STATE_FILE: &str = "state.json";
 const LEARNER_FILE: &str = "learner.safetensors";
@@ -33,7 +33,7 @@ pub struct Published {
     pub generation: u64,
     /// Its learner step; its folder is `networks/<step>`.
     pub step: u64,
-    /// Elo above uniform random play, by the chain of rivals.
+    /// Elo above the untrained network, by the chain of rivals.
     pub elo: f64,
     /// Half width of the rating's 95% interval.
     pub margin: f64,
@@ -118,14 +118,14 @@ pub enum CheckpointError {
 
 /// The `state/` folder of a run.
 #[derive(Clone, Debug)]
-pub struct Checkpoints {
+pub(crate) struct Checkpoints {
     dir: PathBuf,
     keep: usize,
 }
 
 impl Checkpoints {
     /// The checkpoints in `dir`, of which the newest `keep` are kept.
-    pub fn new(dir: PathBuf, keep: usize) -> Checkpoints {
+    pub(crate) fn new(dir: PathBuf, keep: usize) -> Checkpoints {
         Checkpoints { dir, keep }
     }
 
@@ -133,7 +133,7 @@ impl Checkpoints {
     ///
     /// # Errors
     /// When it cannot be written; older ones are untouched then.
-    pub fn save(&self, state: &State, learner: &Learner) -> Result<(), CheckpointError> {
+    pub(crate) fn save(&self, state: &State, learner: &Learner) -> Result<(), CheckpointError> {
         let dir = self.dir.join(folder_name(state, learner));
         replace_folder(&dir, |folder| {
             let learner_file = folder.join(LEARNER_FILE);
@@ -154,7 +154,7 @@ impl Checkpoints {
     ///
     /// # Errors
     /// When there is none.
-    pub fn load(
+    pub(crate) fn load(
         &self,
         restore: impl Fn(&Path) -> Result<Learner, String>,
     ) -> Result<(State, Learner, Vec<String>), CheckpointError> {

@@ -114,23 +114,19 @@ fn learned_figures(run: &Run) -> Figures {
         ("replay/total_positions", state.positions as f64),
         ("ratio/samples_per_position", state.samples as f64 / state.positions.max(1) as f64),
     ];
-    state
-        .learned
-        .means()
-        .into_iter()
-        .chain(others)
-        .map(|(tag, value)| (tag.to_owned(), value))
-        .collect()
+    state.learned.means().chain(others).map(|(tag, value)| (tag.to_owned(), value)).collect()
 }
 
 /// Losses on the newest held-out games, and those of the network before its first step: the
 /// games change from generation to generation, so only the two together say what was learned.
 fn holdout_figures(run: &Run) -> Figures {
-    let batches = run.holdout.newest(&run.encoding, HOLDOUT_POSITIONS, run.experiment.training.micro_batch);
+    let batches =
+        run.holdout.newest(&run.encoding, HOLDOUT_POSITIONS, run.experiment.training.micro_batch);
     if batches.is_empty() {
         return Vec::new();
     }
-    let losses = |weights| evaluate_losses(weights, &run.encoding, &batches, run.experiment.machine.workers);
+    let losses =
+        |weights| evaluate_losses(weights, &run.encoding, &batches, run.experiment.machine.workers);
     let learned = losses(run.learner.average());
     let untrained = losses(&run.experiment.initial_weights(&run.encoding));
     let named = [
@@ -200,26 +196,15 @@ fn measure_strength(
         return Ok(None);
     };
     let mut figures = strength_figures("random", &against_random);
-    let rival = run
-        .state
-        .published
-        .iter()
-        .rfind(|one| one.generation + arena.rival_age <= generation)
-        .cloned();
-    let (elo, margin) = match rival {
-        None => (against_random.elo.value, half_width(&against_random)),
-        Some(rival) => {
-            let weights = Network::load(&run.network_dir(rival.step))?.weights;
-            let name = format!("network {}", rival.step);
-            let player = || run.search_player(&weights);
-            let Some(strength) = contest.play(&name, arena.rival_pairs, player)? else {
-                return Ok(None);
-            };
-            figures.extend(strength_figures("rival", &strength));
-            // Errors of independent matches add up in squares along the chain.
-            (rival.elo + strength.elo.value, rival.margin.hypot(half_width(&strength)))
-        }
+    let rival = Rival::of(run, generation)?;
+    let player = || run.search_player(&rival.weights);
+    let Some(strength) = contest.play(&rival.name, arena.rival_pairs, player)? else {
+        return Ok(None);
     };
+    figures.extend(strength_figures("rival", &strength));
+    let elo = rival.elo + strength.elo.value;
+    // Errors of independent matches add up in squares along the chain.
+    let margin = rival.margin.hypot((strength.elo.high - strength.elo.low) / 2.0);
     figures.push(("arena/elo".to_owned(), elo));
     figures.push(("arena/elo_low".to_owned(), elo - margin));
     figures.push(("arena/elo_high".to_owned(), elo + margin));
@@ -229,8 +214,39 @@ fn measure_strength(
     Ok(Some(figures))
 }
 
-fn half_width(strength: &Strength) -> f64 {
-    (strength.elo.high - strength.elo.low) / 2.0
+/// Whom a network is measured against, and rated by.
+struct Rival {
+    name: String,
+    weights: Weights,
+    elo: f64,
+    margin: f64,
+}
+
+impl Rival {
+    /// The network published long enough before `generation`; at first the untrained one, whose
+    /// strength is the zero of all ratings. (Uniform random play is no zero: a network that
+    /// wins every game against it is too far above for any interval.)
+    fn of(run: &Run, generation: u64) -> Result<Rival, RunError> {
+        let age = run.experiment.arena.rival_age;
+        let Some(older) =
+            run.state.published.iter().rfind(|one| one.generation + age <= generation)
+        else {
+            let weights = run.experiment.initial_weights(&run.encoding);
+            return Ok(Rival {
+                name: "the untrained network".to_owned(),
+                weights,
+                elo: 0.0,
+                margin: 0.0,
+            });
+        };
+        let weights = Network::load(&run.network_dir(older.step))?.weights;
+        Ok(Rival {
+            name: format!("network {}", older.step),
+            weights,
+            elo: older.elo,
+            margin: older.margin,
+        })
+    }
 }
 
 fn strength_figures(rival: &str, strength: &Strength) -> Figures {

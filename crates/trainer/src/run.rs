@@ -236,7 +236,7 @@ fn create(dir: &Path, experiment: &Experiment) -> Result<(), RunError> {
 
 fn new_learner(encoding: &Arc<Encoding>, experiment: &Experiment) -> Learner {
     let weights = experiment.initial_weights(encoding);
-    Learner::new(Arc::clone(encoding), experiment.learner.clone(), weights)
+    Learner::new(Arc::clone(encoding), experiment.learner, weights)
 }
 
 fn restore_learner(

@@ -64,7 +64,7 @@ impl StepSums {
 }
 
 /// Tags and values that describe a generation's games.
-pub fn of_games(games: &[GameRecord]) -> Vec<(&'static str, f64)> {
+pub(crate) fn of_games(games: &[GameRecord]) -> Vec<(&'static str, f64)> {
     let count = games.len().max(1) as f64;
     let share = |holds: &dyn Fn(&GameRecord) -> bool| {
         games.iter().filter(|game| holds(game)).count() as f64 / count
@@ -114,7 +114,7 @@ fn entropy(policy: &[(keiko_rules::Move, f32)]) -> f64 {
 }
 
 /// Resident memory of this process in MiB, where the system tells it.
-pub fn resident_mebibytes() -> Option<f64> {
+pub(crate) fn resident_mebibytes() -> Option<f64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
     let kibibytes: f64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;

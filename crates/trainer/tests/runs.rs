@@ -62,16 +62,22 @@ fn remains(dir: &Path) -> Remains {
     assert!(report.is_clean());
     let names = |folder: &str| -> Vec<String> {
         let entries = std::fs::read_dir(dir.join(folder)).unwrap();
-        let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        let mut names: Vec<_> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
         names.sort();
         names
     };
-    let weights = |name: &String| std::fs::read(dir.join("networks").join(name).join("weights.safetensors")).unwrap();
+    let weights = |name: &String| {
+        std::fs::read(dir.join("networks").join(name).join("weights.safetensors")).unwrap()
+    };
     let newest = names("state").pop().unwrap();
     Remains {
         games: store.games_from(0).unwrap(),
         metrics: comparable(dir).unwrap(),
-        networks: names("networks").into_iter().map(|name| (name.clone(), weights(&name))).collect(),
+        networks: names("networks")
+            .into_iter()
+            .map(|name| (name.clone(), weights(&name)))
+            .collect(),
         learner: std::fs::read(dir.join("state").join(newest).join("learner.safetensors")).unwrap(),
     }
 }
@@ -134,7 +140,8 @@ fn a_damaged_checkpoint_falls_back_to_the_one_before() {
     let experiment = tiny(&[]);
     finish(&unbroken, &experiment);
     go_on(&dir, &experiment, |event| matches!(event, Event::Generation { .. }), 2);
-    let mut states: Vec<_> = std::fs::read_dir(dir.join("state")).unwrap().map(|e| e.unwrap().path()).collect();
+    let mut states: Vec<_> =
+        std::fs::read_dir(dir.join("state")).unwrap().map(|e| e.unwrap().path()).collect();
     states.sort();
     let file = states.pop().unwrap().join("learner.safetensors");
     let mut bytes = std::fs::read(&file).unwrap();
@@ -162,7 +169,13 @@ fn a_run_belongs_to_one_process_and_one_experiment() {
     assert_eq!(opened.changes.len(), 1);
     drop(run);
     // The change is the run's from now on.
-    assert!(Run::open(&dir, &tiny(&["training.learning_rate=[[0, 0.001]]"])).unwrap().1.changes.is_empty());
+    assert!(
+        Run::open(&dir, &tiny(&["training.learning_rate=[[0, 0.001]]"]))
+            .unwrap()
+            .1
+            .changes
+            .is_empty()
+    );
     let other = folder.path().join("other");
     std::fs::create_dir(&other).unwrap();
     assert!(matches!(Run::open(&other, &tiny(&[])), Err(RunError::NotARun(_))));

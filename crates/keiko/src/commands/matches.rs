@@ -46,6 +46,9 @@ pub(crate) struct Arguments {
     /// Nodes a move, for outside engines.
     #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..))]
     nodes: u64,
+    /// Milliseconds a move, for outside engines, instead of nodes.
+    #[arg(long, conflicts_with = "nodes", value_parser = clap::value_parser!(u64).range(1..=60_000))]
+    movetime: Option<u64>,
     /// An option of outside engines; may be given many times.
     #[arg(long = "option", value_name = "NAME=VALUE")]
     options: Vec<String>,
@@ -69,7 +72,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let engine = |command| EngineSpec {
         command,
         options: options.clone(),
-        limit: Limit::Nodes(arguments.nodes),
+        limit: arguments.movetime.map_or(Limit::Nodes(arguments.nodes), Limit::Milliseconds),
         patience: PATIENCE,
     };
     let first = Contestant::parse(&arguments.a, engine)?;

@@ -151,10 +151,9 @@ impl Labels {
 
     fn describe(&self, role: Role, mv: Move, offset: Offset) -> Label {
         match mv {
-            Move::Board { turns, .. } => Label::Board {
-                turns: turns && self.turn_matters,
-                way: self.way(role, offset),
-            },
+            Move::Board { turns, .. } => {
+                Label::Board { turns: turns && self.turn_matters, way: self.way(role, offset) }
+            }
             Move::Drop { role, .. } => Label::Drop(role),
         }
     }

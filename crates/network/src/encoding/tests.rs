@@ -39,7 +39,8 @@ fn minishogi_has_21_labels_and_named_planes() {
     let expected: Vec<_> = expected.split_whitespace().collect();
     assert_eq!(encoding.label_names(), expected);
     let planes = encoding.plane_names();
-    for name in ["own:K", "other:+R", "hand:own:B", "check", "repeat:2", "repeat:3", "checks:other"] {
+    for name in ["own:K", "other:+R", "hand:own:B", "check", "repeat:2", "repeat:3", "checks:other"]
+    {
         assert!(planes.iter().any(|plane| plane == name), "{name} in {planes:?}");
     }
     assert!(!planes.iter().any(|plane| plane == "repeat:4" || plane == "hand:own:K"));
@@ -136,17 +137,15 @@ fn turned(game: &Game) -> Position {
     };
     let sfen = game.position().to_sfen(rules);
     let parts: Vec<&str> = sfen.split(' ').collect();
-    let ranks: Vec<String> = parts[0].split('/').rev().map(|rank| swap(&mirrored_rank(rank))).collect();
+    let ranks: Vec<String> =
+        parts[0].split('/').rev().map(|rank| swap(&mirrored_rank(rank))).collect();
     let side = if parts[1] == "b" { "w" } else { "b" };
     // Hands are written Black's first.
     let (own, other): (Vec<_>, Vec<_>) = hand_entries(parts[2])
         .into_iter()
         .partition(|entry| entry.ends_with(|c: char| c.is_ascii_lowercase()));
-    let hands = if parts[2] == "-" {
-        "-".to_owned()
-    } else {
-        swap(&own.concat()) + &swap(&other.concat())
-    };
+    let hands =
+        if parts[2] == "-" { "-".to_owned() } else { swap(&own.concat()) + &swap(&other.concat()) };
     // The move number says who began: it must stay the same for the other side.
     let sfen = format!("{} {side} {hands} {}", ranks.join("/"), parts[3]);
     Position::from_sfen(rules, &sfen).unwrap()
@@ -231,10 +230,10 @@ fn repetition_is_seen() {
 
 #[test]
 fn leaps_that_look_like_slides_are_refused() {
-    let text = Rules::load("doubutsu").unwrap().source().replace(
-        r#"E = { moves = "F" }"#,
-        r#"E = { moves = "sWsD" }"#,
-    );
+    let text = Rules::load("doubutsu")
+        .unwrap()
+        .source()
+        .replace(r#"E = { moves = "F" }"#, r#"E = { moves = "sWsD" }"#);
     let rules = Arc::new(Rules::from_toml(&text, "test").unwrap());
     let error = Encoding::new(rules).unwrap_err();
     assert!(error.to_string().contains("E leaps along a line"), "{error}");

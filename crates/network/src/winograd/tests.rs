@@ -70,7 +70,8 @@ fn gradients_equal_those_of_burns_own_convolution() {
         let leaf = |values: Vec<f32>, shape: [usize; 4]| {
             Tensor::<4>::from_data(TensorData::new(values, shape), &device).require_grad()
         };
-        let x = tensor(random(squares * BATCH * INPUTS, 1), [squares, BATCH, INPUTS]).require_grad();
+        let x =
+            tensor(random(squares * BATCH * INPUTS, 1), [squares, BATCH, INPUTS]).require_grad();
         let w = leaf(random(OUTPUTS * INPUTS * 9, 2), [OUTPUTS, INPUTS, 3, 3]);
         let slope = tensor(random(squares * BATCH * OUTPUTS, 3), [squares, BATCH, OUTPUTS]);
         let ours = winograd.convolve(x.clone(), winograd.transform_weight(w.clone()));

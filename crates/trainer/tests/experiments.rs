@@ -1,0 +1,70 @@
+//! What follows from an experiment's numbers.
+#![allow(clippy::unwrap_used)]
+
+use keiko_trainer::Experiment;
+use std::path::{Path, PathBuf};
+
+fn configs() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../configs")
+}
+
+fn smoke(overrides: &[&str]) -> Experiment {
+    let overrides: Vec<String> = overrides.iter().map(|&text| text.to_owned()).collect();
+    Experiment::load(&configs().join("smoke.toml"), &overrides).unwrap()
+}
+
+#[test]
+fn every_shipped_experiment_works_and_survives_its_resolved_form() {
+    for entry in std::fs::read_dir(configs()).unwrap() {
+        let path = entry.unwrap().path();
+        let experiment = Experiment::load(&path, &[]).unwrap();
+        keiko_rules::Rules::load(&experiment.rules).unwrap();
+        let again = Experiment::parse(&experiment.to_toml(), "resolved", &[]).unwrap();
+        assert_eq!(again, experiment);
+        assert!(experiment.changes(&again).is_empty());
+    }
+}
+
+#[test]
+fn the_learning_rate_runs_straight_between_its_points() {
+    let experiment = smoke(&["training.learning_rate=[[10, 0.1], [20, 0.2], [40, 0.0]]"]);
+    for (step, rate) in
+        [(0, 0.1), (10, 0.1), (15, 0.15), (20, 0.2), (30, 0.1), (40, 0.0), (99, 0.0)]
+    {
+        assert!((experiment.learning_rate(step) - rate).abs() < 1e-6, "{step}");
+    }
+}
+
+#[test]
+fn steps_follow_from_positions_and_the_window_from_games() {
+    let set =
+        ["training.samples_per_position=4.0", "training.batch_size=64", "training.micro_batch=64"];
+    let experiment = smoke(&set);
+    // 1,000 positions drawn 4 times in batches of 64.
+    assert_eq!(experiment.steps_due(1000, 1), 62);
+    // Never fewer than generations, so that each report has a step of its own.
+    assert_eq!(experiment.steps_due(0, 3), 3);
+    let experiment = smoke(&["training.window_games=100", "training.window_exponent=0.5"]);
+    assert_eq!(experiment.window(50), 100);
+    assert_eq!(experiment.window(400), 200);
+    assert_eq!(
+        smoke(&["training.window_games=100", "training.window_exponent=0"]).window(400),
+        100
+    );
+}
+
+#[test]
+fn changes_are_named_and_judged() {
+    let changes =
+        smoke(&[]).changes(&smoke(&["machine.workers=7", "seed=9", "arena.simulations=5"]));
+    let found: Vec<_> = changes
+        .iter()
+        .map(|c| (c.key.as_str(), c.was.as_str(), c.is.as_str(), c.allowed))
+        .collect();
+    let expected = [
+        ("arena.simulations", "16", "5", true),
+        ("machine.workers", "2", "7", true),
+        ("seed", "1", "9", false),
+    ];
+    assert_eq!(found, expected);
+}
