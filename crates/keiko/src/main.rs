@@ -12,6 +12,9 @@ use commands::{bench, check, engine, matches, perft, show, train};
 use failure::Failure;
 use std::process::ExitCode;
 
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// A self-play trainer for the shogi family: it learns a game from nothing but its rules.
 #[derive(Parser)]
 #[command(name = "keiko", version, arg_required_else_help = true)]

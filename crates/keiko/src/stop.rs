@@ -1,20 +1,31 @@
-//! Ctrl-C and SIGTERM: the first asks to stop, the second leaves at once.
+//! Ctrl-C and SIGTERM: the first asks to stop, another one leaves at once.
 
 use crate::failure::{Failure, STOPPED};
 use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::flag;
+use signal_hook::iterator::Signals;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// Signals this soon after the first are the same wish: `timeout` and some terminals send
+/// theirs to the process and to its group.
+const SAME_WISH: Duration = Duration::from_secs(1);
 
 /// A flag that the first signal sets. Every file is written under another name and renamed,
-/// so leaving at once on the second tears nothing.
+/// so leaving at once on a later one tears nothing.
 pub(crate) fn on_signal() -> Result<Arc<AtomicBool>, Failure> {
     let stop = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM] {
-        // Order matters: the exit looks at the flag before the other handler sets it.
-        flag::register_conditional_shutdown(signal, STOPPED.into(), Arc::clone(&stop))
-            .and_then(|_| flag::register(signal, Arc::clone(&stop)))
-            .map_err(|error| Failure::environment(format!("cannot listen to signals: {error}")))?;
-    }
+    let mut signals = Signals::new([SIGINT, SIGTERM])
+        .map_err(|error| Failure::environment(format!("cannot listen to signals: {error}")))?;
+    let flag = Arc::clone(&stop);
+    std::thread::spawn(move || {
+        let mut first: Option<Instant> = None;
+        for _ in signals.forever() {
+            if first.get_or_insert_with(Instant::now).elapsed() > SAME_WISH {
+                std::process::exit(STOPPED.into());
+            }
+            flag.store(true, Ordering::Relaxed);
+        }
+    });
     Ok(stop)
 }

@@ -115,11 +115,7 @@ fn variants_that_are_not_there_are_named() {
         &["minishoji", "did you mean `minishogi`", "doubutsu"],
     );
     expect_failure(&["perft", "no/such.toml", "3"], USAGE, &["no/such.toml"]);
-    expect_failure(
-        &["perft", "minishogi", "3", "--sfen", "5/5/5/5/5 b - 1"],
-        USAGE,
-        &["5/5/5/5/5"],
-    );
+    expect_failure(&["perft", "minishogi", "3", "--sfen", "5/5/5/5/5 b - 1"], USAGE, &["piece"]);
     expect_failure(
         &["perft", "minishogi", "3", "--sfen", "rbsgx/4p/5/P4/KGSBR b - 1"],
         USAGE,
@@ -131,7 +127,7 @@ fn variants_that_are_not_there_are_named() {
 fn experiments_that_cannot_be_meant_are_explained() {
     let folder = tempfile::tempdir().unwrap();
     let edits: [(&str, &str, &[&str]); 9] = [
-        ("channels", "chanels", &["chanels", "did you mean `channels`", "16 |"]),
+        ("channels", "chanels", &["line 9", "chanels", "did you mean `channels`"]),
         ("[search]", "[serach]", &["serach", "did you mean `search`"]),
         ("blocks = 1", "blocks = \"one\"", &["blocks", "invalid type"]),
         ("blocks = 1", "", &["missing field `blocks`"]),
@@ -143,10 +139,9 @@ fn experiments_that_cannot_be_meant_are_explained() {
     ];
     for (from, to, words) in edits {
         let file = edited_smoke(folder.path(), from, to);
-        let words: Vec<&str> = words.iter().copied().filter(|word| *word != "16 |").collect();
-        expect_failure(&["check", &file], USAGE, &words);
+        expect_failure(&["check", &file], USAGE, words);
         let dir = folder.path().join("run");
-        expect_failure(&["train", &file, "--run", dir.to_str().unwrap()], USAGE, &words);
+        expect_failure(&["train", &file, "--run", dir.to_str().unwrap()], USAGE, words);
         assert!(!dir.exists());
     }
     let smoke = smoke();
@@ -172,7 +167,7 @@ fn a_run_plays_matches_and_is_an_engine() {
     let score =
         expect_output(&["match", &network, "random", "--games", "20", "--simulations", "8"]);
     assert!(
-        score.contains("20 games") && score.contains("Elo") && score.contains("as black"),
+        score.contains("20 games") && score.contains("Elo") && score.contains("as Black"),
         "{score}"
     );
 
@@ -228,8 +223,12 @@ fn a_run_is_stopped_by_a_signal_and_goes_on() {
         std::thread::sleep(Duration::from_millis(20));
     }
     expect_failure(&arguments, ENVIRONMENT, &["another process"]);
-    let killed = Command::new("kill").args(["-TERM", &training.id().to_string()]).status().unwrap();
-    assert!(killed.success());
+    // Twice at once, as `timeout` does it: still one wish.
+    for _ in 0..2 {
+        let killed =
+            Command::new("kill").args(["-TERM", &training.id().to_string()]).status().unwrap();
+        assert!(killed.success());
+    }
     let stopped = Instant::now();
     assert_eq!(training.wait().unwrap().code(), Some(STOPPED));
     assert!(stopped.elapsed() < Duration::from_secs(20));

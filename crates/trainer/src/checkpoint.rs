@@ -54,6 +54,8 @@ pub struct State {
     pub positions: u64,
     /// Samples trained on.
     pub samples: u64,
+    /// Samples still to be trained on, the generation's own included while it learns.
+    pub owed: f64,
     /// Sums over this generation's learner steps so far.
     pub learned: StepSums,
     /// Networks published so far.
@@ -72,6 +74,7 @@ impl State {
             games: 0,
             positions: 0,
             samples: 0,
+            owed: 0.0,
             learned: StepSums::default(),
             published: Vec::new(),
             metrics: MetricsPosition::default(),

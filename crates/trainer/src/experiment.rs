@@ -1,5 +1,7 @@
 //! An experiment: one complete TOML file that says all that changes results.
 
+mod checks;
+
 use keiko_network::{Architecture, Encoding, LearnerConfig, Weights};
 use keiko_rules::nearest;
 use keiko_selfplay::{SearchConfig, SelfPlayConfig};
@@ -133,8 +135,8 @@ pub enum ExperimentError {
     },
 }
 
-/// Keys that may change when a run is resumed. They take effect at once; games and steps
-/// already done stay as they are.
+/// Keys that may change when a run is resumed. They take effect at once; finished generations
+/// stay as they are, and an unfinished one is played again if its games would differ.
 const MAY_CHANGE: &[&str] = &[
     "selfplay.full_simulations",
     "selfplay.cheap_simulations",
@@ -223,11 +225,10 @@ impl Experiment {
         }
     }
 
-    /// Learner steps due once `positions` with a policy target were stored in `generations`.
-    /// At least one a generation, so that every report has a step of its own.
-    pub fn steps_due(&self, positions: u64, generations: u64) -> u64 {
-        let samples = positions as f64 * self.training.samples_per_position;
-        ((samples / self.training.batch_size as f64) as u64).max(generations)
+    /// Learner steps to take with `owed` samples outstanding: whole batches, and at least one,
+    /// so that every generation's report has a step of its own.
+    pub fn steps_due(&self, owed: f64) -> u64 {
+        ((owed / self.training.batch_size as f64) as u64).max(1)
     }
 
     /// Games the replay window holds after `games` were played.
@@ -274,218 +275,6 @@ impl Experiment {
         }
         flat
     }
-
-    fn validate(&self, origin: &str) -> Result<(), ExperimentError> {
-        let (t, s, a) = (&self.training, &self.selfplay, &self.arena);
-        let rates = &t.learning_rate;
-        let share = |x: f64| (0.0..=1.0).contains(&x);
-        let checks: &[(bool, &'static str, String, &'static str)] = &[
-            (
-                is_folder_name(&self.name),
-                "name",
-                format!("{:?}", self.name),
-                "a folder's name: letters, digits, - and _",
-            ),
-            (
-                (1..=1024).contains(&self.network.channels),
-                "network.channels",
-                self.network.channels.to_string(),
-                "1 to 1024",
-            ),
-            (
-                (1..=64).contains(&self.network.blocks),
-                "network.blocks",
-                self.network.blocks.to_string(),
-                "1 to 64",
-            ),
-            (
-                self.search.considered_moves >= 1,
-                "search.considered_moves",
-                self.search.considered_moves.to_string(),
-                "1 or more",
-            ),
-            (
-                self.search.c_visit >= 0.0 && self.search.c_visit.is_finite(),
-                "search.c_visit",
-                self.search.c_visit.to_string(),
-                "0 or more",
-            ),
-            (
-                self.search.c_scale > 0.0 && self.search.c_scale.is_finite(),
-                "search.c_scale",
-                self.search.c_scale.to_string(),
-                "above 0",
-            ),
-            (
-                (1..=1_000_000).contains(&s.full_simulations),
-                "selfplay.full_simulations",
-                s.full_simulations.to_string(),
-                "1 to 1000000",
-            ),
-            (
-                (1..=1_000_000).contains(&s.cheap_simulations),
-                "selfplay.cheap_simulations",
-                s.cheap_simulations.to_string(),
-                "1 to 1000000",
-            ),
-            (
-                share(s.full_share) && s.full_share > 0.0,
-                "selfplay.full_share",
-                s.full_share.to_string(),
-                "above 0, up to 1",
-            ),
-            (
-                s.temperature >= 0.0 && s.temperature.is_finite(),
-                "selfplay.temperature",
-                s.temperature.to_string(),
-                "0 or more",
-            ),
-            (
-                s.final_temperature >= 0.0 && s.final_temperature.is_finite(),
-                "selfplay.final_temperature",
-                s.final_temperature.to_string(),
-                "0 or more",
-            ),
-            (
-                s.temperature_halflife > 0.0,
-                "selfplay.temperature_halflife",
-                s.temperature_halflife.to_string(),
-                "above 0",
-            ),
-            (
-                share(s.random_opening_share),
-                "selfplay.random_opening_share",
-                s.random_opening_share.to_string(),
-                "0 to 1",
-            ),
-            (
-                s.random_opening_plies >= 1 && s.random_opening_plies < s.ply_limit,
-                "selfplay.random_opening_plies",
-                s.random_opening_plies.to_string(),
-                "1 or more, below selfplay.ply_limit",
-            ),
-            (
-                (2..=10_000).contains(&s.ply_limit),
-                "selfplay.ply_limit",
-                s.ply_limit.to_string(),
-                "2 to 10000",
-            ),
-            (t.generations >= 1, "training.generations", t.generations.to_string(), "1 or more"),
-            (
-                (1..=1_000_000).contains(&t.games_per_generation),
-                "training.games_per_generation",
-                t.games_per_generation.to_string(),
-                "1 to 1000000",
-            ),
-            (
-                t.holdout_every >= 2,
-                "training.holdout_every",
-                t.holdout_every.to_string(),
-                "2 or more",
-            ),
-            (
-                t.samples_per_position > 0.0 && t.samples_per_position <= 64.0,
-                "training.samples_per_position",
-                t.samples_per_position.to_string(),
-                "above 0, up to 64",
-            ),
-            (t.window_games >= 1, "training.window_games", t.window_games.to_string(), "1 or more"),
-            (
-                share(t.window_exponent),
-                "training.window_exponent",
-                t.window_exponent.to_string(),
-                "0 to 1",
-            ),
-            (
-                share(t.search_value_share.into()),
-                "training.search_value_share",
-                t.search_value_share.to_string(),
-                "0 to 1",
-            ),
-            (
-                (1..=65_536).contains(&t.batch_size),
-                "training.batch_size",
-                t.batch_size.to_string(),
-                "1 to 65536",
-            ),
-            (
-                t.micro_batch >= 1 && t.batch_size % t.micro_batch.max(1) == 0,
-                "training.micro_batch",
-                t.micro_batch.to_string(),
-                "a divisor of training.batch_size",
-            ),
-            (
-                !rates.is_empty() && rates.is_sorted_by(|a, b| a.0 < b.0),
-                "training.learning_rate",
-                format!("{rates:?}"),
-                "points [step, rate], steps rising",
-            ),
-            (
-                rates.iter().all(|&(_, rate)| (0.0..=1.0).contains(&rate)),
-                "training.learning_rate",
-                format!("{rates:?}"),
-                "rates from 0 to 1",
-            ),
-            (a.every >= 1, "arena.every", a.every.to_string(), "1 or more"),
-            (
-                a.rival_age >= 1 && a.rival_age % a.every.max(1) == 0,
-                "arena.rival_age",
-                a.rival_age.to_string(),
-                "a multiple of arena.every",
-            ),
-            (a.random_pairs >= 1, "arena.random_pairs", a.random_pairs.to_string(), "1 or more"),
-            (a.rival_pairs >= 1, "arena.rival_pairs", a.rival_pairs.to_string(), "1 or more"),
-            (
-                (1..=1_000_000).contains(&a.simulations),
-                "arena.simulations",
-                a.simulations.to_string(),
-                "1 to 1000000",
-            ),
-            (
-                a.opening_plies < s.ply_limit,
-                "arena.opening_plies",
-                a.opening_plies.to_string(),
-                "below selfplay.ply_limit",
-            ),
-            (
-                (1..=256).contains(&self.machine.workers),
-                "machine.workers",
-                self.machine.workers.to_string(),
-                "1 to 256",
-            ),
-            (
-                (1..=4096).contains(&self.machine.batch),
-                "machine.batch",
-                self.machine.batch.to_string(),
-                "1 to 4096",
-            ),
-            (
-                self.machine.keep_checkpoints >= 2,
-                "machine.keep_checkpoints",
-                self.machine.keep_checkpoints.to_string(),
-                "2 or more",
-            ),
-        ];
-        self.learner.check().map_err(|error| ExperimentError::Impossible {
-            origin: origin.to_owned(),
-            key: format!("learner.{}", error.key),
-            found: error.value.to_string(),
-            allowed: error.allowed,
-        })?;
-        match checks.iter().find(|(holds, ..)| !holds) {
-            None => Ok(()),
-            Some((_, key, found, allowed)) => Err(ExperimentError::Impossible {
-                origin: origin.to_owned(),
-                key: (*key).to_owned(),
-                found: found.clone(),
-                allowed,
-            }),
-        }
-    }
-}
-
-fn is_folder_name(name: &str) -> bool {
-    !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '-' || c == '_')
 }
 
 /// The parser's message with the line it shows, and a spelling suggestion where a key is unknown.

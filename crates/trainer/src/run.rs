@@ -1,7 +1,7 @@
 //! A run folder: created once, opened again and again, held by one process at a time.
 
 use crate::arena::PlayerError;
-use crate::checkpoint::{CheckpointError, Checkpoints, State, replace_folder, write_file};
+use crate::checkpoint::{CheckpointError, Checkpoints, Phase, State, replace_folder, write_file};
 use crate::experiment::{Change, Experiment, ExperimentError};
 use crate::metrics::{Metrics, MetricsError};
 use crate::replay::ReplayBuffer;
@@ -101,7 +101,11 @@ impl Run {
         let was = Experiment::load(&dir.join(EXPERIMENT), &[])?;
         let changes = accept_changes(dir, &was, experiment)?;
         let rules = Arc::new(load_rules(dir, experiment)?);
-        let (run, warnings) = Run::restore(dir, experiment.clone(), rules, lock)?;
+        let (mut run, warnings) = Run::restore(dir, experiment.clone(), rules, lock)?;
+        if changes.iter().any(|change| change.key.starts_with("selfplay.")) {
+            // A generation's games are all played by the same settings: begin it again.
+            run.drop_unfinished_generation()?;
+        }
         if !changes.is_empty() {
             replace_file(&dir.join(EXPERIMENT), experiment.to_toml().as_bytes())?;
         }
@@ -154,7 +158,7 @@ impl Run {
             .into_iter()
             .partition(|game| game.number < self.state.games);
         let generation = self.experiment.training.games_per_generation;
-        if self.state.phase == crate::checkpoint::Phase::Play {
+        if self.state.phase == Phase::Play {
             self.current = newer;
             self.current.retain(|game| game.number < self.state.games + generation);
         } else {
@@ -162,6 +166,14 @@ impl Run {
             self.current = known.iter().filter(|game| game.number >= first).cloned().collect();
         }
         self.add_to_windows(known);
+        Ok(())
+    }
+
+    fn drop_unfinished_generation(&mut self) -> Result<(), RunError> {
+        if self.state.phase == Phase::Play {
+            self.current.clear();
+            self.store.truncate_to(self.state.games)?;
+        }
         Ok(())
     }
 

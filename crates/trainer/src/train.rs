@@ -157,7 +157,9 @@ fn play(
 fn count_generation(run: &mut Run) {
     let every = run.experiment.training.holdout_every;
     let trained_on = run.current.iter().filter(|game| !is_held_out(game.number, every));
-    run.state.positions += trained_on.map(|game| game.target_plies().count() as u64).sum::<u64>();
+    let positions: usize = trained_on.map(|game| game.target_plies().count()).sum();
+    run.state.positions += positions as u64;
+    run.state.owed += positions as f64 * run.experiment.training.samples_per_position;
     run.state.games += run.current.len() as u64;
     run.add_to_windows(run.current.clone());
     run.state.phase = Phase::Learn;
@@ -172,21 +174,17 @@ fn learn(
 ) -> Result<bool, RunError> {
     let began = Instant::now();
     let generation = run.state.generation;
-    let first = run.learner.steps() - run.state.learned.steps();
-    let due = run.experiment.steps_due(run.state.positions, generation + 1);
-    while run.learner.steps() < due {
+    let of = run.experiment.steps_due(run.state.owed);
+    while run.state.learned.steps() < of {
         if stop.load(Ordering::Relaxed) {
             return Ok(false);
         }
         step(run)?;
         clock.steps += 1;
-        watcher.tell(&Event::Learning {
-            generation,
-            done: run.learner.steps() - first,
-            of: due - first,
-        });
+        watcher.tell(&Event::Learning { generation, done: run.state.learned.steps(), of });
     }
     clock.learning += began.elapsed();
+    run.state.owed -= (of * run.experiment.training.batch_size as u64) as f64;
     run.state.phase = Phase::Measure;
     Ok(true)
 }

@@ -36,14 +36,14 @@ fn the_learning_rate_runs_straight_between_its_points() {
 }
 
 #[test]
-fn steps_follow_from_positions_and_the_window_from_games() {
+fn steps_follow_from_samples_and_the_window_from_games() {
     let set =
         ["training.samples_per_position=4.0", "training.batch_size=64", "training.micro_batch=64"];
     let experiment = smoke(&set);
     // 1,000 positions drawn 4 times in batches of 64.
-    assert_eq!(experiment.steps_due(1000, 1), 62);
-    // Never fewer than generations, so that each report has a step of its own.
-    assert_eq!(experiment.steps_due(0, 3), 3);
+    assert_eq!(experiment.steps_due(4000.0), 62);
+    // Never none, so that each generation's report has a step of its own.
+    assert_eq!(experiment.steps_due(-10.0), 1);
     let experiment = smoke(&["training.window_games=100", "training.window_exponent=0.5"]);
     assert_eq!(experiment.window(50), 100);
     assert_eq!(experiment.window(400), 200);

@@ -3,7 +3,7 @@
 use crate::Failure;
 use crate::players::SEARCH;
 use keiko_network::{BurnEvaluator, Encoding, Network};
-use keiko_rules::{Game, Move, Rules};
+use keiko_rules::{Color, Game, Move, Rules};
 use keiko_selfplay::{Evaluator, Findings, Purpose, Search, generator};
 use std::io::{BufRead, Write};
 use std::path::PathBuf;
@@ -13,14 +13,20 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
-/// Simulations of a `go` without any limit, and of `go infinite` between looks at the input.
-const MOST_SIMULATIONS: u32 = 1_000_000;
+/// Most simulations of a search, `go infinite` included: the tree stays in memory.
+const MOST_SIMULATIONS: u32 = 100_000;
+
+/// Simulations that measure the speed.
+const PROBE: u32 = 32;
 
 /// Share of a move's time that is planned; the rest is for what cannot be.
 const PLANNED_SHARE: f64 = 0.8;
 
 /// Moves that the remaining time is to last for.
-const MOVES_TO_GO: f64 = 25.0;
+const MOVES_TO_GO: u64 = 25;
+
+/// Seconds that no search exceeds, whatever the clock says.
+const LONGEST_SEARCH: f64 = 3600.0;
 
 /// Plays a network as a USI engine on standard input and output, for GUIs and matches.
 #[derive(clap::Args)]
@@ -49,29 +55,74 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         simulations: arguments.simulations,
         rate: None,
     };
-    let input = read_lines();
-    while let Ok(line) = input.recv() {
-        if line.trim() == "quit" {
+    let mut input = Input::open();
+    while let Some(line) = input.next() {
+        if line == "quit" {
             break;
         }
         engine
-            .obey(&line, &input)
+            .obey(&line, &mut input)
             .map_err(|error| Failure::environment(format!("standard output: {error}")))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Standard input, line by line, so that a search can look for `stop`.
-fn read_lines() -> Receiver<String> {
-    let (sender, lines) = channel();
-    std::thread::spawn(move || {
-        for line in std::io::stdin().lock().lines().map_while(Result::ok) {
-            if sender.send(line).is_err() {
+/// Standard input, line by line, read in the background so that a search can look for `stop`.
+struct Input {
+    lines: Receiver<String>,
+    /// What came during a search and has to wait for its end.
+    waiting: Option<String>,
+}
+
+impl Input {
+    fn open() -> Input {
+        let (sender, lines) = channel();
+        std::thread::spawn(move || {
+            for line in std::io::stdin().lock().lines().map_while(Result::ok) {
+                if sender.send(line.trim().to_owned()).is_err() {
+                    break;
+                }
+            }
+        });
+        Input { lines, waiting: None }
+    }
+
+    /// The next line; `None` at the end of the input.
+    fn next(&mut self) -> Option<String> {
+        self.waiting.take().or_else(|| self.lines.recv().ok())
+    }
+
+    /// Whether the search is to end. Lines keep their order: behind another command, a `stop`
+    /// is not meant for this search.
+    fn asks_to_stop(&mut self) -> std::io::Result<bool> {
+        if self.waiting.is_none() {
+            self.waiting = self.lines.try_recv().ok();
+        }
+        match self.waiting.as_deref() {
+            Some("stop") => {
+                self.waiting = None;
+                Ok(true)
+            }
+            Some("quit") => Ok(true),
+            Some("isready") => {
+                self.waiting = None;
+                say("readyok").map(|()| false)
+            }
+            _ => Ok(false),
+        }
+    }
+
+    /// Waits until the search is to end, which the end of the input wishes too.
+    fn wait_for_stop(&mut self) -> std::io::Result<()> {
+        while !self.asks_to_stop()? {
+            // Nothing else has a meaning until then.
+            self.waiting = self.lines.recv().ok();
+            if self.waiting.is_none() {
                 break;
             }
         }
-    });
-    lines
+        Ok(())
+    }
 }
 
 struct Engine {
@@ -91,8 +142,16 @@ struct Limits {
     infinite: bool,
 }
 
+impl Limits {
+    /// So many simulations, as far as they are possible.
+    fn simulations(wanted: f64) -> Limits {
+        let simulations = wanted.clamp(1.0, MOST_SIMULATIONS.into()) as u32;
+        Limits { simulations, deadline: None, infinite: false }
+    }
+}
+
 impl Engine {
-    fn obey(&mut self, line: &str, input: &Receiver<String>) -> std::io::Result<()> {
+    fn obey(&mut self, line: &str, input: &mut Input) -> std::io::Result<()> {
         let mut words = line.split_whitespace();
         match words.next() {
             Some("usi") => self.introduce(),
@@ -148,79 +207,77 @@ impl Engine {
         }
     }
 
-    fn go(&mut self, words: SplitWhitespace<'_>, input: &Receiver<String>) -> std::io::Result<()> {
+    fn go(&mut self, words: SplitWhitespace<'_>, input: &mut Input) -> std::io::Result<()> {
         if self.game.ending().is_some() {
             return say("bestmove resign");
         }
-        let limits = self.limits(words);
+        let limits = self.limits(words)?;
         let began = Instant::now();
-        let (found, line) = self.think(&limits, input);
+        let (found, line) = self.think(self.game.clone(), &limits, || input.asks_to_stop())?;
         if limits.infinite {
-            wait_for_stop(input);
+            input.wait_for_stop()?;
         }
         say(&self.info(&found, &line, began.elapsed()))?;
         say(&format!("bestmove {}", found.mv.to_usi(&self.rules)))
     }
 
-    fn limits(&mut self, words: SplitWhitespace<'_>) -> Limits {
+    fn limits(&mut self, words: SplitWhitespace<'_>) -> std::io::Result<Limits> {
         let words: Vec<&str> = words.collect();
-        let number = |name: &str| -> Option<f64> {
+        let number = |name: &str| -> Option<u64> {
             let at = words.iter().position(|&word| word == name)?;
             words.get(at + 1)?.parse().ok()
         };
         if let Some(nodes) = number("nodes") {
-            return Limits {
-                simulations: nodes.clamp(1.0, MOST_SIMULATIONS.into()) as u32,
-                deadline: None,
-                infinite: false,
-            };
+            return Ok(Limits::simulations(nodes as f64));
         }
         if words.contains(&"infinite") {
-            return Limits { simulations: MOST_SIMULATIONS, deadline: None, infinite: true };
+            return Ok(Limits { infinite: true, ..Limits::simulations(f64::INFINITY) });
         }
         let (time, increment) = match self.game.side_to_move() {
-            keiko_rules::Color::Black => (number("btime"), number("binc")),
-            keiko_rules::Color::White => (number("wtime"), number("winc")),
+            Color::Black => (number("btime"), number("binc")),
+            Color::White => (number("wtime"), number("winc")),
         };
-        let share = time.unwrap_or(0.0) / MOVES_TO_GO
-            + increment.unwrap_or(0.0)
-            + number("byoyomi").unwrap_or(0.0);
-        match number("movetime").or((share > 0.0).then_some(share)) {
-            None => Limits { simulations: self.simulations, deadline: None, infinite: false },
-            Some(milliseconds) => {
-                let seconds = milliseconds / 1000.0 * PLANNED_SHARE;
-                let simulations =
-                    (self.rate() * seconds).clamp(1.0, MOST_SIMULATIONS.into()) as u32;
-                let deadline = Some(Instant::now() + Duration::from_secs_f64(seconds));
-                Limits { simulations, deadline, infinite: false }
-            }
-        }
+        let share = time.unwrap_or(0) / MOVES_TO_GO;
+        let share = share
+            .saturating_add(increment.unwrap_or(0))
+            .saturating_add(number("byoyomi").unwrap_or(0));
+        let Some(milliseconds) = number("movetime").or((share > 0).then_some(share)) else {
+            return Ok(Limits::simulations(self.simulations.into()));
+        };
+        let seconds = (milliseconds as f64 / 1000.0 * PLANNED_SHARE).min(LONGEST_SEARCH);
+        let limits = Limits::simulations(self.rate()? * seconds);
+        Ok(Limits { deadline: Some(Instant::now() + Duration::from_secs_f64(seconds)), ..limits })
     }
 
     /// Simulations a second, measured once: sequential halving has to know its budget first.
-    fn rate(&mut self) -> f64 {
-        if self.rate.is_none() {
-            let (probe, began) =
-                (Limits { simulations: 32, deadline: None, infinite: false }, Instant::now());
-            self.think(&probe, &channel().1);
-            self.rate = Some(32.0 / began.elapsed().as_secs_f64());
+    fn rate(&mut self) -> std::io::Result<f64> {
+        if let Some(rate) = self.rate {
+            return Ok(rate);
         }
-        self.rate.expect("it was just measured")
+        let probe = Limits::simulations(PROBE.into());
+        let began = Instant::now();
+        self.think(Game::new(Arc::clone(&self.rules)), &probe, || Ok(false))?;
+        Ok(*self.rate.insert(f64::from(PROBE) / began.elapsed().as_secs_f64()))
     }
 
-    /// Searches until the limits are reached or `stop` comes.
-    fn think(&mut self, limits: &Limits, input: &Receiver<String>) -> (Findings, Vec<Move>) {
-        let mut search = Search::new(self.game.clone(), SEARCH.sigma());
+    /// Searches until the limits are reached or `stop` says so.
+    fn think(
+        &mut self,
+        game: Game,
+        limits: &Limits,
+        mut stop: impl FnMut() -> std::io::Result<bool>,
+    ) -> std::io::Result<(Findings, Vec<Move>)> {
+        let mut search = Search::new(game, SEARCH.sigma());
         search.begin(SEARCH.budget(limits.simulations, 0.0), &mut generator(0, Purpose::Play, 0));
         while let Some(slot) = search.select(&mut self.evaluator) {
             self.evaluator.run();
             search.backup(self.evaluator.read(slot));
             let late = limits.deadline.is_some_and(|deadline| Instant::now() >= deadline);
-            if late || input.try_recv().is_ok_and(|line| ["stop", "quit"].contains(&line.trim())) {
+            if late || stop()? {
                 break;
             }
         }
-        (search.finish(), search.principal_variation())
+        Ok((search.finish(), search.principal_variation()))
     }
 
     fn info(&self, found: &Findings, line: &[Move], elapsed: Duration) -> String {
@@ -237,10 +294,6 @@ impl Engine {
             moves.join(" ")
         )
     }
-}
-
-fn wait_for_stop(input: &Receiver<String>) {
-    while input.recv().is_ok_and(|line| !["stop", "quit"].contains(&line.trim())) {}
 }
 
 /// `startpos` or `sfen S`, then `moves M...`.

@@ -1,0 +1,207 @@
+//! Which values of an experiment can work.
+
+use super::{Experiment, ExperimentError};
+use std::fmt::Debug;
+
+/// One key with its value and what it may be.
+struct Check {
+    holds: bool,
+    key: &'static str,
+    found: String,
+    allowed: &'static str,
+}
+
+fn check(key: &'static str, found: impl Debug, holds: bool, allowed: &'static str) -> Check {
+    Check { holds, key, found: format!("{found:?}"), allowed }
+}
+
+fn is_share(x: f64) -> bool {
+    (0.0..=1.0).contains(&x)
+}
+
+fn is_folder_name(name: &str) -> bool {
+    !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '-' || c == '_')
+}
+
+impl Experiment {
+    /// Refuses the first value that cannot work.
+    pub(super) fn validate(&self, origin: &str) -> Result<(), ExperimentError> {
+        let impossible = |key: String, found: String, allowed: &'static str| {
+            Err(ExperimentError::Impossible { origin: origin.to_owned(), key, found, allowed })
+        };
+        if let Err(error) = self.learner.check() {
+            return impossible(
+                format!("learner.{}", error.key),
+                error.value.to_string(),
+                error.allowed,
+            );
+        }
+        let sections =
+            [self.network_and_search(), self.games(), self.learning(), self.arena_and_machine()];
+        match sections.into_iter().flatten().find(|check| !check.holds) {
+            Some(check) => impossible(check.key.to_owned(), check.found, check.allowed),
+            None => Ok(()),
+        }
+    }
+
+    fn network_and_search(&self) -> Vec<Check> {
+        let (n, s) = (&self.network, &self.search);
+        vec![
+            check(
+                "name",
+                &self.name,
+                is_folder_name(&self.name),
+                "a folder's name: letters, digits, - and _",
+            ),
+            check("network.channels", n.channels, (1..=1024).contains(&n.channels), "1 to 1024"),
+            check("network.blocks", n.blocks, (1..=64).contains(&n.blocks), "1 to 64"),
+            check(
+                "search.considered_moves",
+                s.considered_moves,
+                s.considered_moves >= 1,
+                "1 or more",
+            ),
+            check(
+                "search.c_visit",
+                s.c_visit,
+                s.c_visit >= 0.0 && s.c_visit.is_finite(),
+                "0 or more",
+            ),
+            check("search.c_scale", s.c_scale, s.c_scale > 0.0 && s.c_scale.is_finite(), "above 0"),
+        ]
+    }
+
+    fn games(&self) -> Vec<Check> {
+        let s = &self.selfplay;
+        let simulations = |n: u32| (1..=1_000_000).contains(&n);
+        let noise = |x: f32| x >= 0.0 && x.is_finite();
+        let opening = s.random_opening_plies >= 1 && s.random_opening_plies < s.ply_limit;
+        let halflife = s.temperature_halflife;
+        vec![
+            check(
+                "selfplay.full_simulations",
+                s.full_simulations,
+                simulations(s.full_simulations),
+                "1 to 1000000",
+            ),
+            check(
+                "selfplay.cheap_simulations",
+                s.cheap_simulations,
+                simulations(s.cheap_simulations),
+                "1 to 1000000",
+            ),
+            check(
+                "selfplay.full_share",
+                s.full_share,
+                is_share(s.full_share) && s.full_share > 0.0,
+                "above 0, up to 1",
+            ),
+            check("selfplay.temperature", s.temperature, noise(s.temperature), "0 or more"),
+            check(
+                "selfplay.final_temperature",
+                s.final_temperature,
+                noise(s.final_temperature),
+                "0 or more",
+            ),
+            check("selfplay.temperature_halflife", halflife, halflife > 0.0, "above 0"),
+            check(
+                "selfplay.random_opening_share",
+                s.random_opening_share,
+                is_share(s.random_opening_share),
+                "0 to 1",
+            ),
+            check(
+                "selfplay.ply_limit",
+                s.ply_limit,
+                (2..=10_000).contains(&s.ply_limit),
+                "2 to 10000",
+            ),
+            check(
+                "selfplay.random_opening_plies",
+                s.random_opening_plies,
+                opening,
+                "1 or more, below selfplay.ply_limit",
+            ),
+        ]
+    }
+
+    fn learning(&self) -> Vec<Check> {
+        let t = &self.training;
+        let games = t.games_per_generation;
+        let ratio = t.samples_per_position;
+        let divides = t.micro_batch >= 1 && t.batch_size.is_multiple_of(t.micro_batch);
+        let rates = &t.learning_rate;
+        let rising = !rates.is_empty() && rates.is_sorted_by(|a, b| a.0 < b.0);
+        let small = rates.iter().all(|&(_, rate)| (0.0..=1.0).contains(&rate));
+        vec![
+            check("training.generations", t.generations, t.generations >= 1, "1 or more"),
+            check(
+                "training.games_per_generation",
+                games,
+                (1..=1_000_000).contains(&games),
+                "1 to 1000000",
+            ),
+            check("training.holdout_every", t.holdout_every, t.holdout_every >= 2, "2 or more"),
+            check(
+                "training.samples_per_position",
+                ratio,
+                ratio > 0.0 && ratio <= 64.0,
+                "above 0, up to 64",
+            ),
+            check("training.window_games", t.window_games, t.window_games >= 1, "1 or more"),
+            check(
+                "training.window_exponent",
+                t.window_exponent,
+                is_share(t.window_exponent),
+                "0 to 1",
+            ),
+            check(
+                "training.search_value_share",
+                t.search_value_share,
+                is_share(t.search_value_share.into()),
+                "0 to 1",
+            ),
+            check(
+                "training.batch_size",
+                t.batch_size,
+                (1..=65_536).contains(&t.batch_size),
+                "1 to 65536",
+            ),
+            check(
+                "training.micro_batch",
+                t.micro_batch,
+                divides,
+                "a divisor of training.batch_size",
+            ),
+            check("training.learning_rate", rates, rising, "points [step, rate], steps rising"),
+            check("training.learning_rate", rates, small, "rates from 0 to 1"),
+        ]
+    }
+
+    fn arena_and_machine(&self) -> Vec<Check> {
+        let (a, m) = (&self.arena, &self.machine);
+        let age = a.rival_age >= 1 && a.rival_age.is_multiple_of(a.every.max(1));
+        let short = a.opening_plies < self.selfplay.ply_limit;
+        vec![
+            check("arena.every", a.every, a.every >= 1, "1 or more"),
+            check("arena.rival_age", a.rival_age, age, "a multiple of arena.every"),
+            check("arena.random_pairs", a.random_pairs, a.random_pairs >= 1, "1 or more"),
+            check("arena.rival_pairs", a.rival_pairs, a.rival_pairs >= 1, "1 or more"),
+            check(
+                "arena.simulations",
+                a.simulations,
+                (1..=1_000_000).contains(&a.simulations),
+                "1 to 1000000",
+            ),
+            check("arena.opening_plies", a.opening_plies, short, "below selfplay.ply_limit"),
+            check("machine.workers", m.workers, (1..=256).contains(&m.workers), "1 to 256"),
+            check("machine.batch", m.batch, (1..=4096).contains(&m.batch), "1 to 4096"),
+            check(
+                "machine.keep_checkpoints",
+                m.keep_checkpoints,
+                m.keep_checkpoints >= 2,
+                "2 or more",
+            ),
+        ]
+    }
+}
