@@ -150,14 +150,15 @@ fn machine_figures(clock: &Clock) -> Figures {
         ("system/seconds_learning", learning),
         ("system/seconds_measuring", clock.measuring.as_secs_f64()),
     ];
-    if playing > 0.0 {
+    // After a resume there may have been nothing left to play or to learn.
+    if clock.games > 0 {
         figures.push(("system/games_per_second", clock.games as f64 / playing));
         figures.push(("system/positions_per_second", clock.positions as f64 / playing));
         figures.push(("system/evaluations_per_second", clock.evaluations as f64 / playing));
         figures
             .push(("system/workers_inside_network", clock.inside_network.as_secs_f64() / playing));
     }
-    if learning > 0.0 {
+    if clock.steps > 0 {
         figures.push(("system/steps_per_second", clock.steps as f64 / learning));
     }
     figures

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 fn contest(pairs: u64, side_by_side: u64) -> Match {
     let rules = Arc::new(Rules::load("minishogi").unwrap());
-    Match { rules, seed: 3, pairs, opening_plies: 4, ply_limit: 60, side_by_side }
+    Match { rules, seed: 3, pairs, opening_plies: 4, ply_limit: 200, side_by_side }
 }
 
 fn random() -> RandomPlayer {
@@ -20,8 +20,8 @@ fn random() -> RandomPlayer {
 }
 
 fn searcher() -> SearchPlayer<UniformEvaluator> {
-    let search = SearchConfig { considered_moves: 16, c_visit: 50.0, c_scale: 1.0 };
-    SearchPlayer { evaluator: UniformEvaluator::default(), search, simulations: 64 }
+    let search = SearchConfig { considered_moves: 64, c_visit: 50.0, c_scale: 1.0 };
+    SearchPlayer { evaluator: UniformEvaluator::default(), search, simulations: 256 }
 }
 
 fn moves(played: &[Played]) -> Vec<Vec<Move>> {
@@ -50,7 +50,8 @@ fn threads_and_groups_change_no_game() {
 #[test]
 fn search_beats_random_play() {
     let played = contest(10, 20).play(&mut [(searcher(), random())], |_| (), || false).unwrap();
-    assert!(tally(&played).strength().unwrap().score.low > 0.5);
+    let strength = tally(&played).strength().unwrap();
+    assert!(strength.score.low > 0.5, "{strength}");
 }
 
 /// Always the same move, legal or not.
