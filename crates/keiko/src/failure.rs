@@ -102,14 +102,18 @@ impl From<RunError> for Failure {
     fn from(error: RunError) -> Failure {
         let code = match &error {
             RunError::Experiment(_) | RunError::Rules(_) | RunError::Encoding(_) => USAGE,
-            RunError::NotARun(_) | RunError::Changed { .. } | RunError::RulesChanged { .. } => {
-                USAGE
-            }
+            RunError::NothingToLearn
+            | RunError::NotARun(_)
+            | RunError::Changed { .. }
+            | RunError::RulesChanged { .. } => USAGE,
             RunError::Locked(_) | RunError::Player(_) => ENVIRONMENT,
-            RunError::Checkpoint(CheckpointError::Io { .. }) => ENVIRONMENT,
+            RunError::Checkpoint(CheckpointError::Io { .. } | CheckpointError::Storage(_)) => {
+                ENVIRONMENT
+            }
             RunError::Store(StoreError::Io { .. }) => ENVIRONMENT,
             RunError::Metrics(MetricsError::Io { .. }) => ENVIRONMENT,
             RunError::Network(NetworkError::Storage(StorageError::Io { .. })) => ENVIRONMENT,
+            RunError::RunExperiment(_) | RunError::RunRules(_) => DATA,
             RunError::Checkpoint(_) | RunError::Store(_) | RunError::Metrics(_) => DATA,
             RunError::Network(_) | RunError::Learn { .. } => DATA,
         };

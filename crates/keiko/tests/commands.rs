@@ -316,3 +316,57 @@ fn plays_an_outside_engine_where_one_is_installed() {
     let score = expect_output(&arguments);
     assert!(score.contains("0 won, 0 drawn, 2 lost"), "{score}");
 }
+
+#[test]
+fn a_run_may_be_named_by_a_bare_word() {
+    let folder = tempfile::tempdir().unwrap();
+    let output =
+        keiko(&["train", &smoke(), "--run", "bare"]).current_dir(&folder).output().unwrap();
+    assert_eq!(output.status.code(), Some(DONE), "{}", text(&output.stderr));
+    assert!(folder.path().join("bare/experiment.toml").exists());
+}
+
+#[test]
+fn what_leaves_nothing_to_learn_or_to_play_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path().join("run");
+    let smoke = smoke();
+    let none =
+        ["train", &smoke, "--run", dir.to_str().unwrap(), "--set", "selfplay.full_share=1e-300"];
+    let (code, message) = failure(&none);
+    assert_eq!(code, USAGE, "{message}");
+    assert!(message.contains("nothing to learn from"), "{message}");
+    let huge = edited_smoke(folder.path(), "seed = 1", "seed = 18446744073709551615");
+    expect_failure(&["check", &huge], USAGE, &["seed"]);
+    let long =
+        ["match", "random", "random", "--rules", "doubutsu", "--games", "2", "--opening-plies"];
+    expect_failure(&[&long[..], &["300"]].concat(), USAGE, &["--ply-limit", "256"]);
+    let longer = [&long[..], &["5000", "--ply-limit", "9000"]].concat();
+    expect_failure(&longer, ENVIRONMENT, &["5000 random plies"]);
+}
+
+#[test]
+fn games_that_are_gone_are_missed() {
+    let folder = tempfile::tempdir().unwrap();
+    let (dir, _) = train_smoke(folder.path(), &[]);
+    std::fs::remove_file(dir.join("games/games-000000.seg")).unwrap();
+    let arguments =
+        ["train", &smoke(), "--run", dir.to_str().unwrap(), "--set", "training.generations=3"];
+    let message = text(&run(&arguments).stderr);
+    assert!(message.contains("200 of the last 200 games are missing"), "{message}");
+}
+
+#[test]
+fn an_endless_search_ends_for_any_command_and_with_the_input() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_, network) = train_smoke(folder.path(), &[]);
+    for session in
+        ["position startpos\ngo infinite\nposition startpos\ngo nodes 4\n", "go infinite\n"]
+    {
+        let mut engine = keiko(&["engine", "--network", &network]);
+        let mut engine = engine.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        engine.stdin.take().unwrap().write_all(session.as_bytes()).unwrap();
+        let answer = text(&engine.wait_with_output().unwrap().stdout);
+        assert_eq!(answer.matches("bestmove").count(), session.matches("go ").count(), "{answer}");
+    }
+}

@@ -99,8 +99,8 @@ impl SelfPlay {
         if !rng.random_bool(self.games.random_opening_share) {
             return (start, Vec::new());
         }
-        let plies = rng.random_range(1..=self.games.random_opening_plies);
         loop {
+            let plies = rng.random_range(1..=self.games.random_opening_plies);
             let mut game = start.clone();
             let opening = random_moves(&mut game, plies, rng);
             if game.ending().is_none() {

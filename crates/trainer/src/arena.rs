@@ -9,6 +9,9 @@ use rand::RngExt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+/// Openings tried for a pair before it is given up.
+const OPENING_ATTEMPTS: u32 = 1000;
+
 /// A game that waits for a move, with the number that fixes whatever is random about it.
 #[derive(Copy, Clone, Debug)]
 pub struct Turn<'a> {
@@ -157,8 +160,9 @@ impl Match {
         on_game: &impl Fn(&Played),
         stop: &impl Fn() -> bool,
     ) -> Result<Vec<Played>, PlayerError> {
-        let mut running: Vec<(u64, Game)> =
-            numbers.map(|number| (number, self.opening(number / 2))).collect();
+        let mut running: Vec<(u64, Game)> = numbers
+            .map(|number| Ok((number, self.opening(number / 2)?)))
+            .collect::<Result<_, PlayerError>>()?;
         let mut played = Vec::new();
         let mut end = |number, game, ending, result| {
             let one = Played { number, game, ending, result };
@@ -191,16 +195,20 @@ impl Match {
     }
 
     /// The opening of a pair: random moves that do not end the game.
-    fn opening(&self, pair: u64) -> Game {
+    fn opening(&self, pair: u64) -> Result<Game, PlayerError> {
         let mut rng = generator(self.seed, Purpose::Arena, pair);
-        loop {
+        for _ in 0..OPENING_ATTEMPTS {
             let mut game = Game::new(Arc::clone(&self.rules));
             game.set_ply_limit(Some(self.ply_limit));
             random_moves(&mut game, self.opening_plies, &mut rng);
             if game.ending().is_none() {
-                return game;
+                return Ok(game);
             }
         }
+        let plies = self.opening_plies;
+        Err(PlayerError(format!(
+            "no game goes on after an opening of {plies} random plies: take a shorter one"
+        )))
     }
 }
 

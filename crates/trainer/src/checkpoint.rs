@@ -2,7 +2,7 @@
 
 use crate::metrics::MetricsPosition;
 use crate::statistics::StepSums;
-use keiko_network::Learner;
+use keiko_network::{Learner, StorageError};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -109,6 +109,9 @@ pub enum CheckpointError {
         /// What is wrong.
         message: String,
     },
+    /// The learner's file cannot be written.
+    #[error(transparent)]
+    Storage(#[from] StorageError),
     /// None of the folder's checkpoints can be used.
     #[error("{path}: no checkpoint can be used:\n{reasons}", path = .path.display())]
     NoneLeft {
@@ -140,9 +143,7 @@ impl Checkpoints {
         let dir = self.dir.join(folder_name(state, learner));
         replace_folder(&dir, |folder| {
             let learner_file = folder.join(LEARNER_FILE);
-            learner
-                .save_state(&learner_file)
-                .map_err(|error| damaged(&learner_file, error.to_string()))?;
+            learner.save_state(&learner_file)?;
             let json = serde_json::to_vec_pretty(state).expect("a state is plain data");
             write_file(&folder.join(STATE_FILE), &json)?;
             write_file(&folder.join(SUMS_FILE), checksums(folder)?.as_bytes())
@@ -245,7 +246,9 @@ pub(crate) fn replace_folder(
     if old.exists() {
         std::fs::remove_dir_all(&old).map_err(io(&old, "remove the folder"))?;
     }
-    dir.parent().map_or(Ok(()), sync)
+    // A bare name lies in the current folder.
+    let parent = dir.parent().filter(|parent| !parent.as_os_str().is_empty());
+    sync(parent.unwrap_or(Path::new(".")))
 }
 
 /// Writes a whole file under its final name, in a folder that is not yet in place.

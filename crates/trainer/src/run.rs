@@ -40,6 +40,15 @@ pub enum RunError {
     Network(#[from] NetworkError),
     #[error(transparent)]
     Player(#[from] PlayerError),
+    #[error("the run's own experiment cannot be used: {0}")]
+    RunExperiment(ExperimentError),
+    #[error("the run's own variant cannot be used: {0}")]
+    RunRules(RulesError),
+    #[error(
+        "no position of the replay window has a policy target, so there is nothing to learn from: \
+         raise selfplay.full_share or training.games_per_generation"
+    )]
+    NothingToLearn,
     #[error("{source}; the last good checkpoint is in {state}", state = .state.display())]
     Learn { source: LearnError, state: PathBuf },
     #[error("{path}: this folder is no run, and is left alone; choose another with --run DIR", path = .0.display())]
@@ -98,7 +107,7 @@ impl Run {
             return Err(RunError::NotARun(dir.to_owned()));
         }
         let lock = lock(dir)?;
-        let was = Experiment::load(&dir.join(EXPERIMENT), &[])?;
+        let was = Experiment::load(&dir.join(EXPERIMENT), &[]).map_err(RunError::RunExperiment)?;
         let changes = accept_changes(dir, &was, experiment)?;
         let rules = Arc::new(load_rules(dir, experiment)?);
         let (mut run, warnings) = Run::restore(dir, experiment.clone(), rules, lock)?;
@@ -142,13 +151,14 @@ impl Run {
             metrics,
             _lock: lock,
         };
-        run.load_games()?;
+        warnings.extend(run.load_games()?);
         Ok((run, warnings))
     }
 
     /// Fills the windows with the games the state knows of. Games beyond belong to the
     /// generation in hand: it was interrupted, or the checkpoint after it is lost.
-    fn load_games(&mut self) -> Result<(), RunError> {
+    /// Says which games are missing.
+    fn load_games(&mut self) -> Result<Option<String>, RunError> {
         let window = self.experiment.window(self.state.games) as u64;
         let holdout = HOLDOUT_GAMES as u64 * self.experiment.training.holdout_every;
         let from = self.state.games.saturating_sub(window.max(holdout) * 2);
@@ -165,8 +175,15 @@ impl Run {
             let first = self.state.games.saturating_sub(generation);
             self.current = known.iter().filter(|game| game.number >= first).cloned().collect();
         }
+        let expected = self.state.games - from;
+        let missing = expected - known.len() as u64;
         self.add_to_windows(known);
-        Ok(())
+        Ok((missing > 0).then(|| {
+            format!(
+                "{}: {missing} of the last {expected} games are missing; going on without them",
+                self.dir.join("games").display()
+            )
+        }))
     }
 
     fn drop_unfinished_generation(&mut self) -> Result<(), RunError> {
@@ -290,7 +307,7 @@ fn accept_changes(dir: &Path, was: &Experiment, is: &Experiment) -> Result<Vec<C
 /// The rules the run began with. The variant's file may be gone; if it is there and another
 /// game by now, the run does not go on.
 fn load_rules(dir: &Path, experiment: &Experiment) -> Result<Rules, RunError> {
-    let rules = Rules::load(&dir.join(VARIANT).to_string_lossy())?;
+    let rules = Rules::load(&dir.join(VARIANT).to_string_lossy()).map_err(RunError::RunRules)?;
     match Rules::load(&experiment.rules) {
         Ok(present) if present.hash() != rules.hash() => {
             Err(RunError::RulesChanged { dir: dir.to_owned(), rules: experiment.rules.clone() })

@@ -175,6 +175,9 @@ fn learn(
     let began = Instant::now();
     let generation = run.state.generation;
     let of = run.experiment.steps_due(run.state.owed);
+    if run.replay.positions() == 0 {
+        return Err(RunError::NothingToLearn);
+    }
     while run.state.learned.steps() < of {
         if stop.load(Ordering::Relaxed) {
             return Ok(false);

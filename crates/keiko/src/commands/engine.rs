@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::str::SplitWhitespace;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::time::{Duration, Instant};
 
 /// Most simulations of a search, `go infinite` included: the tree stays in memory.
@@ -78,8 +78,8 @@ impl Input {
     fn open() -> Input {
         let (sender, lines) = channel();
         std::thread::spawn(move || {
-            for line in std::io::stdin().lock().lines().map_while(Result::ok) {
-                if sender.send(line.trim().to_owned()).is_err() {
+            for line in std::io::stdin().lock().split(b'\n').map_while(Result::ok) {
+                if sender.send(String::from_utf8_lossy(&line).trim().to_owned()).is_err() {
                     break;
                 }
             }
@@ -92,34 +92,36 @@ impl Input {
         self.waiting.take().or_else(|| self.lines.recv().ok())
     }
 
-    /// Whether the search is to end. Lines keep their order: behind another command, a `stop`
-    /// is not meant for this search.
-    fn asks_to_stop(&mut self) -> std::io::Result<bool> {
+    /// Whether a search is to end that otherwise ends by itself, or (`endless`) does not.
+    ///
+    /// Lines keep their order: behind another command, a `stop` is not meant for this search.
+    /// An endless search ends for any command, and with the input.
+    fn asks_to_stop(&mut self, endless: bool) -> std::io::Result<bool> {
         if self.waiting.is_none() {
-            self.waiting = self.lines.try_recv().ok();
+            match self.lines.try_recv() {
+                Ok(line) => self.waiting = Some(line),
+                Err(TryRecvError::Disconnected) => return Ok(endless),
+                Err(TryRecvError::Empty) => return Ok(false),
+            }
         }
         match self.waiting.as_deref() {
             Some("stop") => {
                 self.waiting = None;
                 Ok(true)
             }
-            Some("quit") => Ok(true),
             Some("isready") => {
                 self.waiting = None;
                 say("readyok").map(|()| false)
             }
-            _ => Ok(false),
+            Some("quit") => Ok(true),
+            _ => Ok(endless),
         }
     }
 
-    /// Waits until the search is to end, which the end of the input wishes too.
+    /// Waits until an endless search is to end.
     fn wait_for_stop(&mut self) -> std::io::Result<()> {
-        while !self.asks_to_stop()? {
-            // Nothing else has a meaning until then.
+        while !self.asks_to_stop(true)? {
             self.waiting = self.lines.recv().ok();
-            if self.waiting.is_none() {
-                break;
-            }
         }
         Ok(())
     }
@@ -213,7 +215,8 @@ impl Engine {
         }
         let limits = self.limits(words)?;
         let began = Instant::now();
-        let (found, line) = self.think(self.game.clone(), &limits, || input.asks_to_stop())?;
+        let (found, line) =
+            self.think(self.game.clone(), &limits, || input.asks_to_stop(limits.infinite))?;
         if limits.infinite {
             input.wait_for_stop()?;
         }

@@ -67,6 +67,12 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    if arguments.opening_plies >= arguments.ply_limit {
+        let (opening, limit) = (arguments.opening_plies, arguments.ply_limit);
+        let message =
+            format!("--opening-plies {opening}: has to be below --ply-limit, which is {limit}");
+        return Err(Failure::usage(message));
+    }
     let options =
         arguments.options.iter().map(|text| split_option(text)).collect::<Result<Vec<_>, _>>()?;
     let engine = |command| EngineSpec {

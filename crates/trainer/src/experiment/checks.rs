@@ -15,6 +15,16 @@ fn check(key: &'static str, found: impl Debug, holds: bool, allowed: &'static st
     Check { holds, key, found: format!("{found:?}"), allowed }
 }
 
+/// What every count may be: far more than a machine can do, far less than overflows.
+const COUNT: &str = "1 to 1000000000";
+
+/// Largest step a schedule may name.
+const MOST_STEPS: u64 = 1_000_000_000_000;
+
+fn is_count(n: u64) -> bool {
+    (1..=1_000_000_000).contains(&n)
+}
+
 fn is_share(x: f64) -> bool {
     (0.0..=1.0).contains(&x)
 }
@@ -47,6 +57,8 @@ impl Experiment {
     fn network_and_search(&self) -> Vec<Check> {
         let (n, s) = (&self.network, &self.search);
         vec![
+            // TOML's whole numbers are signed.
+            check("seed", self.seed, self.seed <= i64::MAX as u64, "0 to 9223372036854775807"),
             check(
                 "name",
                 &self.name,
@@ -58,8 +70,8 @@ impl Experiment {
             check(
                 "search.considered_moves",
                 s.considered_moves,
-                s.considered_moves >= 1,
-                "1 or more",
+                (1..=4096).contains(&s.considered_moves),
+                "1 to 4096",
             ),
             check(
                 "search.c_visit",
@@ -131,24 +143,30 @@ impl Experiment {
         let ratio = t.samples_per_position;
         let divides = t.micro_batch >= 1 && t.batch_size.is_multiple_of(t.micro_batch);
         let rates = &t.learning_rate;
-        let rising = !rates.is_empty() && rates.is_sorted_by(|a, b| a.0 < b.0);
+        let rising = rates.is_sorted_by(|a, b| a.0 < b.0);
+        let steps = !rates.is_empty() && rates.iter().all(|&(step, _)| step <= MOST_STEPS);
         let small = rates.iter().all(|&(_, rate)| (0.0..=1.0).contains(&rate));
         vec![
-            check("training.generations", t.generations, t.generations >= 1, "1 or more"),
+            check("training.generations", t.generations, is_count(t.generations), COUNT),
             check(
                 "training.games_per_generation",
                 games,
                 (1..=1_000_000).contains(&games),
                 "1 to 1000000",
             ),
-            check("training.holdout_every", t.holdout_every, t.holdout_every >= 2, "2 or more"),
+            check(
+                "training.holdout_every",
+                t.holdout_every,
+                is_count(t.holdout_every) && t.holdout_every >= 2,
+                "2 to 1000000000",
+            ),
             check(
                 "training.samples_per_position",
                 ratio,
                 ratio > 0.0 && ratio <= 64.0,
                 "above 0, up to 64",
             ),
-            check("training.window_games", t.window_games, t.window_games >= 1, "1 or more"),
+            check("training.window_games", t.window_games, is_count(t.window_games), COUNT),
             check(
                 "training.window_exponent",
                 t.window_exponent,
@@ -173,20 +191,25 @@ impl Experiment {
                 divides,
                 "a divisor of training.batch_size",
             ),
-            check("training.learning_rate", rates, rising, "points [step, rate], steps rising"),
+            check(
+                "training.learning_rate",
+                rates,
+                rising && steps,
+                "points [step, rate], steps rising",
+            ),
             check("training.learning_rate", rates, small, "rates from 0 to 1"),
         ]
     }
 
     fn arena_and_machine(&self) -> Vec<Check> {
         let (a, m) = (&self.arena, &self.machine);
-        let age = a.rival_age >= 1 && a.rival_age.is_multiple_of(a.every.max(1));
+        let age = is_count(a.rival_age) && a.rival_age.is_multiple_of(a.every.max(1));
         let short = a.opening_plies < self.selfplay.ply_limit;
         vec![
             check("arena.every", a.every, a.every >= 1, "1 or more"),
             check("arena.rival_age", a.rival_age, age, "a multiple of arena.every"),
-            check("arena.random_pairs", a.random_pairs, a.random_pairs >= 1, "1 or more"),
-            check("arena.rival_pairs", a.rival_pairs, a.rival_pairs >= 1, "1 or more"),
+            check("arena.random_pairs", a.random_pairs, is_count(a.random_pairs), COUNT),
+            check("arena.rival_pairs", a.rival_pairs, is_count(a.rival_pairs), COUNT),
             check(
                 "arena.simulations",
                 a.simulations,
@@ -199,8 +222,8 @@ impl Experiment {
             check(
                 "machine.keep_checkpoints",
                 m.keep_checkpoints,
-                m.keep_checkpoints >= 2,
-                "2 or more",
+                (2..=1000).contains(&m.keep_checkpoints),
+                "2 to 1000",
             ),
         ]
     }
