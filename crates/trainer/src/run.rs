@@ -161,6 +161,7 @@ impl Run {
     fn load_games(&mut self) -> Result<Option<String>, RunError> {
         let window = self.experiment.window(self.state.games) as u64;
         let holdout = HOLDOUT_GAMES as u64 * self.experiment.training.holdout_every;
+        // Twice as many as the larger window: every second game may be held out.
         let from = self.state.games.saturating_sub(window.max(holdout) * 2);
         let (known, newer): (Vec<_>, Vec<_>) = self
             .store
@@ -230,7 +231,8 @@ impl Run {
     }
 }
 
-/// Whether a game is only measured. The last of each dozen, so that a short run trains first.
+/// Whether a game is only measured: the last of every `every`, so that a run begins with games
+/// to train on.
 pub(crate) fn is_held_out(number: u64, every: u64) -> bool {
     number % every == every - 1
 }
