@@ -1,7 +1,7 @@
 //! Errors as people see them: one message and an exit code.
 
 use crate::external::ExternalError;
-use keiko_network::{EncodingError, NetworkError, StorageError};
+use keiko_network::{NetworkError, StorageError};
 use keiko_rules::{RulesError, SfenError, UsiError};
 use keiko_trainer::arena::PlayerError;
 use keiko_trainer::metrics::MetricsError;
@@ -56,12 +56,6 @@ impl From<RulesError> for Failure {
     }
 }
 
-impl From<EncodingError> for Failure {
-    fn from(error: EncodingError) -> Failure {
-        Failure::usage(error)
-    }
-}
-
 impl From<ExperimentError> for Failure {
     fn from(error: ExperimentError) -> Failure {
         Failure::usage(error)
@@ -101,7 +95,7 @@ impl From<PlayerError> for Failure {
 impl From<RunError> for Failure {
     fn from(error: RunError) -> Failure {
         let code = match &error {
-            RunError::Experiment(_) | RunError::Rules(_) | RunError::Encoding(_) => USAGE,
+            RunError::Experiment(_) | RunError::Rules(_) => USAGE,
             RunError::NothingToLearn
             | RunError::NotARun(_)
             | RunError::Changed { .. }

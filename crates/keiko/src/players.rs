@@ -78,7 +78,7 @@ impl Contestant {
             Contestant::Random => Seated::Random(RandomPlayer { seed: settings.seed }),
             Contestant::External(spec) => Seated::External(ExternalPlayer::start(spec, rules)?),
             Contestant::Network(_, network) => {
-                let encoding = Arc::new(Encoding::new(Arc::clone(rules))?);
+                let encoding = Arc::new(Encoding::new(Arc::clone(rules)));
                 network.check(&encoding)?;
                 let evaluator = BurnEvaluator::new(&network.weights, encoding, settings.batch);
                 let simulations = settings.simulations;

@@ -3,36 +3,12 @@
 
 mod labels;
 
-use keiko_rules::{Color, Definition, Game, Move, Position, Rules, Square};
+use keiko_rules::{Color, Game, Move, Position, Rules, Square};
 use labels::Labels;
 use std::sync::Arc;
 
 /// Unbroken checks from which on one more changes nothing.
 const LONGEST_CHECK_SERIES: u16 = 8;
-
-/// Why a game cannot be shown to a network.
-#[derive(Debug, thiserror::Error)]
-pub enum EncodingError {
-    /// Two legal moves could have the same label.
-    #[error(
-        "{game}: {piece} leaps along a line on which it cannot be told from a slide, so two legal \
-         moves could share a label; the piece is not supported on this board"
-    )]
-    AmbiguousLeap {
-        /// The game.
-        game: String,
-        /// The piece.
-        piece: String,
-    },
-    /// The rules' own text cannot be read again.
-    #[error("{game}: the rules' text cannot be read again: {problem}")]
-    Source {
-        /// The game.
-        game: String,
-        /// What is wrong with it.
-        problem: String,
-    },
-}
 
 /// Where each plane is, by number; what the rules cannot give has none.
 #[derive(Clone, Debug)]
@@ -52,10 +28,12 @@ struct Planes {
     loses: Option<usize>,
     /// The planes of the running checks: own, then other.
     series: Option<usize>,
+    /// Planes that a mirror image exchanges.
+    swaps: Vec<(usize, usize)>,
 }
 
 impl Planes {
-    fn new(rules: &Rules, perpetual_check: bool) -> Planes {
+    fn new(rules: &Rules) -> Planes {
         let mut names = Vec::new();
         for side in ["own", "other"] {
             names.extend(rules.roles().map(|role| format!("{side}:{}", rules.role_name(role))));
@@ -82,12 +60,29 @@ impl Planes {
             .collect();
         let repeat = (add(&repeats), repeats.len());
         let both = |what: &str| ["own", "other"].map(|side| what.replace('*', side));
-        let has_loser = Color::BOTH.iter().any(|&first| rules.repetition_loser(first).is_some());
-        let loses = has_loser.then(|| add(&both("repetition:*-loses")));
-        let series = perpetual_check.then(|| add(&both("checks:*")));
+        // Planes that show the same in every position say nothing.
+        let losers = Color::BOTH.map(|first| rules.repetition_loser(first, Color::Black));
+        let loses = (losers[0] != losers[1]).then(|| add(&both("repetition:*-loses")));
+        let series = rules.perpetual_check_loses().then(|| add(&both("checks:*")));
         let hand_kinds = kinds.len();
-        Planes { names, roles, hands, hand_kinds, board, check, repeat, loses, series }
+        let swaps = mirror_swaps(rules, &names);
+        Planes { names, roles, hands, hand_kinds, board, check, repeat, loses, series, swaps }
     }
+}
+
+/// The pairs of planes of pieces that are each other's mirror image, on the board and in hand.
+fn mirror_swaps(rules: &Rules, names: &[String]) -> Vec<(usize, usize)> {
+    let partners = rules.roles().map(|role| (role, rules.mirror_role(role)));
+    let pairs = partners.filter(|(role, partner)| role < partner);
+    let plane = |name: String| names.iter().position(|it| *it == name);
+    let mut swaps = Vec::new();
+    for (role, partner) in pairs {
+        for place in ["own:", "other:", "hand:own:", "hand:other:"] {
+            let plane = |role| plane(format!("{place}{}", rules.role_name(role)));
+            swaps.extend(plane(role).zip(plane(partner)));
+        }
+    }
+    swaps
 }
 
 /// The planes of one game, and the labels of its moves.
@@ -100,20 +95,9 @@ pub struct Encoding {
 
 impl Encoding {
     /// The encoding of a game.
-    ///
-    /// # Errors
-    /// When two legal moves of the game could share a label.
-    pub fn new(rules: Arc<Rules>) -> Result<Encoding, EncodingError> {
-        let definition: Definition =
-            toml::from_str(rules.source()).map_err(|error| EncodingError::Source {
-                game: rules.name().to_owned(),
-                problem: error.message().to_owned(),
-            })?;
-        let perpetual_check =
-            definition.goals.repetition.is_some_and(|rule| rule.perpetual_check.is_some());
-        let labels = Labels::new(&rules, &definition)?;
-        let planes = Planes::new(&rules, perpetual_check);
-        Ok(Encoding { rules, planes, labels })
+    pub fn new(rules: Arc<Rules>) -> Encoding {
+        let (labels, planes) = (Labels::new(&rules), Planes::new(&rules));
+        Encoding { rules, planes, labels }
     }
 
     /// The rules it encodes.
@@ -221,7 +205,7 @@ impl Encoding {
         let sides = [side, side.opponent()];
         let repeats = usize::from(repetition.occurrences.saturating_sub(1));
         let loses = sides.map(|color| repetition.loser == Some(color));
-        let checks = sides.map(|color| repetition.checks[color.index()].min(LONGEST_CHECK_SERIES));
+        let checks = sides.map(|color| repetition.series[color.index()].min(LONGEST_CHECK_SERIES));
         History {
             repeats: repeats.min(self.planes.repeat.1),
             loses: loses.map(|it| it && self.planes.loses.is_some()),
@@ -255,6 +239,11 @@ impl Encoding {
     /// Exchanges left and right in an encoded position.
     pub fn mirror_input(&self, x: &mut [f32]) {
         x.chunks_exact_mut(self.files()).for_each(<[f32]>::reverse);
+        for &(one, other) in &self.planes.swaps {
+            let (before, after) = x.split_at_mut(one.max(other) * self.squares());
+            let first = &mut before[one.min(other) * self.squares()..][..self.squares()];
+            first.swap_with_slice(&mut after[..self.squares()]);
+        }
     }
 
     /// The label of the same move with left and right exchanged.

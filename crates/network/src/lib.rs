@@ -18,7 +18,7 @@ mod weights;
 mod winograd;
 
 pub use batch::{Batch, Sample};
-pub use encoding::{Encoding, EncodingError};
+pub use encoding::Encoding;
 pub use evaluator::BurnEvaluator;
 pub use learner::{LearnError, Learner, StepReport, evaluate_losses};
 pub use losses::{Losses, MOVES_LEFT_SCALE};

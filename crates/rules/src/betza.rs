@@ -6,7 +6,8 @@
 //! directions: `f b l r` forward, backward, left, right; `v s` the more upright or more level
 //! ones. Orthogonal directions are chosen letter by letter (`fsW`); all others by letters that
 //! belong together: `frB` is forward and to the right, `ffN` the two most forward leaps. A range
-//! of n after `W F R B K Q` slides n squares at most.
+//! of n after `W F R B K Q` slides n squares at most. `m` before an atom means that it only moves
+//! (to an empty square), `c` that it only captures: a chess pawn begins `mfWcfF`.
 
 /// A direction or leap as Black sees it: squares to the right, squares forward.
 pub(crate) type Offset = (i8, i8);
@@ -17,6 +18,15 @@ pub(crate) const UNLIMITED: u8 = u8::MAX;
 /// A piece's movement, in a form in which equal movements are equal.
 #[derive(Clone, Eq, PartialEq, Debug, Default)]
 pub(crate) struct Movement {
+    /// How it captures, and so what it attacks.
+    pub(crate) captures: Paths,
+    /// How it goes to empty squares: for most pieces the same.
+    pub(crate) quiet: Paths,
+}
+
+/// Ways over the board.
+#[derive(Clone, Eq, PartialEq, Debug, Default)]
+pub(crate) struct Paths {
     /// Leaps and single steps, sorted.
     pub(crate) leaps: Vec<Offset>,
     /// Slides: unit direction and range, sorted.
@@ -30,7 +40,7 @@ pub enum MovementError {
     #[error("is empty; a piece that never moves is no piece")]
     Empty,
     /// A letter is neither atom nor modifier.
-    #[error("has `{found}`; atoms are W F D N A H C Z G R B K Q, modifiers f b l r v s")]
+    #[error("has `{found}`; atoms are W F D N A H C Z G R B K Q, modifiers f b l r v s m c")]
     Letter {
         /// The letter found.
         found: char,
@@ -67,27 +77,32 @@ pub(crate) fn parse(text: &str) -> Result<Movement, MovementError> {
     while !rest.is_empty() {
         rest = parse_atom(rest, &mut movement)?;
     }
-    movement.normalise();
+    movement.captures.normalise();
+    movement.quiet.normalise();
     Ok(movement)
 }
 
 /// Reads one atom with its modifiers and range; the text after it.
 fn parse_atom<'a>(text: &'a str, movement: &mut Movement) -> Result<&'a str, MovementError> {
-    let (modifiers, rest) = split_while(text, |c| "fblrvs".contains(c));
+    let (modifiers, rest) = split_while(text, |c| "fblrvsmc".contains(c));
     let Some(atom) = rest.chars().next() else {
         return Err(MovementError::NoAtom { found: modifiers.to_owned() });
     };
     let rest = &rest[atom.len_utf8()..];
     let (digits, rest) = split_while(rest, |c| c.is_ascii_digit());
     let range = parse_range(atom, digits)?;
+    let directions: String = modifiers.chars().filter(|c| !"mc".contains(*c)).collect();
     let offsets: Vec<Offset> =
-        atom_offsets(atom)?.into_iter().filter(|&to| is_chosen(modifiers, to)).collect();
+        atom_offsets(atom)?.into_iter().filter(|&to| is_chosen(&directions, to)).collect();
     if offsets.is_empty() {
         return Err(MovementError::NoDirection { found: format!("{modifiers}{atom}") });
     }
-    match range {
-        1 => movement.leaps.extend(offsets),
-        _ => movement.slides.extend(offsets.into_iter().map(|to| (to, range))),
+    let (moves, captures) = (modifiers.contains('m'), modifiers.contains('c'));
+    if moves || !captures {
+        movement.quiet.add(&offsets, range);
+    }
+    if captures || !moves {
+        movement.captures.add(&offsets, range);
     }
     Ok(rest)
 }
@@ -173,7 +188,14 @@ fn agrees(group: &str, (right, forward): Offset) -> bool {
     })
 }
 
-impl Movement {
+impl Paths {
+    fn add(&mut self, offsets: &[Offset], range: u8) {
+        match range {
+            1 => self.leaps.extend(offsets),
+            _ => self.slides.extend(offsets.iter().map(|&to| (to, range))),
+        }
+    }
+
     /// Sorts, drops repetitions and leaps that a slide makes anyway.
     fn normalise(&mut self) {
         self.slides.sort_unstable_by_key(|&(to, range)| (to, std::cmp::Reverse(range)));
@@ -183,13 +205,20 @@ impl Movement {
         self.leaps.dedup();
     }
 
-    /// Whether swapping left and right changes nothing.
-    pub(crate) fn is_mirror_symmetric(&self) -> bool {
+    /// The same with left and right exchanged.
+    fn mirrored(&self) -> Paths {
         let mut mirrored = self.clone();
         mirrored.leaps.iter_mut().for_each(|to| to.0 = -to.0);
         mirrored.slides.iter_mut().for_each(|(to, _)| to.0 = -to.0);
         mirrored.normalise();
-        mirrored == *self
+        mirrored
+    }
+}
+
+impl Movement {
+    /// The same with left and right exchanged.
+    pub(crate) fn mirrored(&self) -> Movement {
+        Movement { captures: self.captures.mirrored(), quiet: self.quiet.mirrored() }
     }
 }
 
@@ -199,7 +228,13 @@ mod tests {
     use super::*;
 
     fn leaps(text: &str) -> Vec<Offset> {
-        parse(text).unwrap().leaps
+        let movement = parse(text).unwrap();
+        assert_eq!(movement.captures, movement.quiet);
+        movement.captures.leaps
+    }
+
+    fn slides(text: &str) -> Vec<(Offset, u8)> {
+        parse(text).unwrap().captures.slides
     }
 
     #[test]
@@ -209,9 +244,9 @@ mod tests {
         assert_eq!(leaps("FfW"), [(-1, -1), (-1, 1), (0, 1), (1, -1), (1, 1)]);
         assert_eq!(leaps("WfF"), [(-1, 0), (-1, 1), (0, -1), (0, 1), (1, 0), (1, 1)]);
         assert_eq!(leaps("K").len(), 8);
-        assert_eq!(parse("fR").unwrap().slides, [((0, 1), UNLIMITED)]);
+        assert_eq!(slides("fR"), [((0, 1), UNLIMITED)]);
         assert_eq!(parse("RF").unwrap(), parse("RK").unwrap());
-        assert_eq!(parse("BW").unwrap().slides.len(), 4);
+        assert_eq!(slides("BW").len(), 4);
     }
 
     #[test]
@@ -223,7 +258,7 @@ mod tests {
         assert_eq!(leaps("fsN"), [(-2, 1), (2, 1)]);
         assert_eq!(leaps("vN").len(), 4);
         assert_eq!(leaps("rrN"), [(2, -1), (2, 1)]);
-        assert_eq!(parse("F2fB").unwrap().slides.len(), 4);
+        assert_eq!(slides("F2fB").len(), 4);
         assert_eq!(parse("K1").unwrap(), parse("K").unwrap());
     }
 
@@ -239,8 +274,21 @@ mod tests {
 
     #[test]
     fn symmetry_is_seen() {
-        assert!(parse("WfF").unwrap().is_mirror_symmetric());
-        assert!(!parse("frFW").unwrap().is_mirror_symmetric());
-        assert!(!parse("frB").unwrap().is_mirror_symmetric());
+        let mirrored = |text| parse(text).unwrap().mirrored();
+        assert_eq!(mirrored("WfF"), parse("WfF").unwrap());
+        assert_eq!(mirrored("frFW"), parse("flFW").unwrap());
+        assert_eq!(mirrored("fRbrBblF"), parse("fRblBbrF").unwrap());
+        assert_ne!(mirrored("frB"), parse("frB").unwrap());
+    }
+
+    #[test]
+    fn a_piece_may_capture_otherwise_than_it_moves() {
+        let pawn = parse("mfWcfF").unwrap();
+        assert_eq!(pawn.quiet.leaps, [(0, 1)]);
+        assert_eq!(pawn.captures.leaps, [(-1, 1), (1, 1)]);
+        assert_eq!(parse("mcfW"), parse("fW"));
+        assert_eq!(parse("fmW"), parse("mfW"));
+        let cannon = parse("mRcF").unwrap();
+        assert_eq!((cannon.quiet.slides.len(), cannon.captures.leaps.len()), (4, 4));
     }
 }

@@ -59,21 +59,30 @@ impl Compiler<'_> {
 
     /// Checks what can be checked without looking at the board.
     pub(crate) fn check_sections(&self) -> Result<(), RulesError> {
+        self.check_name()?;
         self.check_board()?;
         self.check_promotion()?;
-        self.check_drops()?;
-        let Definition { goals, invariants, .. } = self.definition;
-        if let Some(rule) = goals.repetition {
-            let problem = format!("count is {}; it must be at least 2", rule.count);
-            self.require(rule.count >= 2, "goals.repetition", problem)?;
+        self.check_points()?;
+        self.check_drops()
+    }
+
+    /// A name becomes part of file names and of protocols.
+    fn check_name(&self) -> Result<(), RulesError> {
+        let name = &self.definition.name;
+        let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+        let problem = format!("is \"{name}\"; it must be made of letters, digits, `_` and `-`");
+        self.require(!name.is_empty() && name.chars().all(plain), "name", problem)
+    }
+
+    fn check_points(&self) -> Result<(), RulesError> {
+        if self.definition.goals.declaration.is_some() {
+            return Ok(());
         }
-        let problem = "never happens while `invariants.royal_safe` holds; drop one of the two";
-        let both = invariants.royal_safe && goals.royal_captured.is_some();
-        self.require(!both, "goals.royal_captured", problem)?;
-        let problem = "needs `royal_captured = \"loses\"`, or else `invariants.royal_safe = true`: \
-                       otherwise nothing happens when a royal piece is taken";
-        let either = invariants.royal_safe || goals.royal_captured.is_some();
-        self.require(either, "goals", problem)
+        let counted = self.definition.pieces.iter().find(|(_, piece)| piece.points.is_some());
+        counted.map_or(Ok(()), |(letter, _)| {
+            let key = format!("pieces.{letter}.points");
+            Err(self.error(&key, "means nothing without `goals.declaration`"))
+        })
     }
 
     fn check_board(&self) -> Result<(), RulesError> {

@@ -2,7 +2,7 @@
 
 use crate::betza::{self, Movement};
 use crate::check::Compiler;
-use crate::definition::{Definition, Faces, NoMoves, When};
+use crate::definition::{Definition, Faces, When};
 use crate::keys::Keys;
 use crate::movegen::Turning;
 use crate::rules::{Rules, RulesError};
@@ -21,7 +21,9 @@ pub(crate) fn compile(
     let pieces = compiler.pieces()?;
     let mut rules = compiler.rules(&pieces)?;
     rules.connect();
+    rules.mirror_roles = rules.find_mirror_roles();
     compiler.positions(&mut rules)?;
+    compiler.contradictions(&rules)?;
     rules.hash = crate::fingerprint::of(&rules, &pieces);
     Ok(rules)
 }
@@ -45,6 +47,9 @@ impl Compiler<'_> {
             self.require(single, &key, "is no piece's letter; those are A to Z, one each")?;
             let problem = "is 0; it must be at least 1";
             self.require(piece.per_file != Some(0), &format!("{key}.per_file"), problem)?;
+            let (limit, ranks) = (piece.per_file.unwrap_or(1), self.definition.board.ranks);
+            let problem = format!("is {limit}, but a file has {ranks} squares: it never matters");
+            self.require(limit <= ranks, &format!("{key}.per_file"), problem)?;
             let movement = self.movement(&format!("{key}.moves"), &piece.moves)?;
             roles.push(RoleDefinition {
                 name: letter.clone(),
@@ -99,8 +104,9 @@ impl Compiler<'_> {
     ) -> Result<Vec<Mover>, RulesError> {
         let both = |role: &RoleDefinition| {
             Color::BOTH.map(|color| {
-                let mover = Mover::new(geometry, color, &role.movement);
-                Mover { other: role.other, ..mover }
+                let mut mover = Mover::new(geometry, color, &role.movement);
+                mover.other = role.other;
+                mover
             })
         };
         let mut movers: Vec<Mover> = roles.iter().flat_map(both).collect();
@@ -183,7 +189,9 @@ impl Compiler<'_> {
             role_names: roles.iter().map(|role| role.name.clone()).collect(),
             kinds_of_roles: roles.iter().map(|role| role.kind).collect(),
             royal_kind,
-            mirror_symmetric: roles.iter().all(|role| role.movement.is_mirror_symmetric()),
+            mirror_roles: None,
+            points: definition.pieces.values().map(|piece| piece.points.unwrap_or(1)).collect(),
+            movements: roles.iter().map(|role| role.movement.clone()).collect(),
             hand_maxima: vec![0; definition.pieces.len()],
             movers: self.movers(&geometry, roles)?,
             reach: Box::new([[Bitboard::EMPTY; CELLS]; 2]),
@@ -196,10 +204,7 @@ impl Compiler<'_> {
             hand_limit: definition.drops.as_ref().and_then(|drops| drops.hand_limit),
             royal_safe: definition.invariants.royal_safe,
             movable: definition.invariants.movable,
-            stalemate_loses: definition.goals.no_moves == NoMoves::Loses,
-            royal_captured: definition.goals.royal_captured.is_some(),
-            safe_try: definition.goals.safe_try.is_some(),
-            repetition: definition.goals.repetition,
+            goals: definition.goals,
             geometry,
         })
     }
@@ -220,18 +225,35 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// A position with both royal pieces and a move to make.
+    /// Finds what can never happen in the compiled game.
+    fn contradictions(&self, rules: &Rules) -> Result<(), RulesError> {
+        if let Some((key, problem)) = rules.goals.contradiction(rules) {
+            return Err(self.error(key, problem));
+        }
+        let kinds = rules.kinds().filter(|&kind| rules.goes_to_hand(kind));
+        let most: u32 = kinds.map(|kind| u32::from(total(rules, &rules.start, kind))).sum();
+        let limit = rules.hand_limit.map_or(0, u32::from);
+        let problem = format!("is {limit}, but all pieces that can come into a hand are {most}");
+        self.require(limit <= most, "drops.hand_limit", problem)
+    }
+
+    /// A position with both royal pieces, where the side that has just moved cannot lose its
+    /// own at once, and a move to make.
     fn playable(&self, rules: &Rules, key: &str, sfen: &str) -> Result<Position, RulesError> {
         let position = Position::from_sfen(rules, sfen)
             .map_err(|error| self.error(key, format!("\"{sfen}\": {error}")))?;
-        let ending = rules.ending(&position);
-        let problem = || format!("\"{sfen}\": the game is over before it begins");
-        if ending.is_some() { Err(self.error(key, problem())) } else { Ok(position) }
+        let moved = position.side.opponent();
+        let problem = format!("\"{sfen}\": the game is over before it begins");
+        self.require(rules.ending(&position).is_none(), key, problem)?;
+        let royal = rules.kind_name(rules.royal_kind);
+        let problem = format!("\"{sfen}\": {moved}'s {royal} can be taken by the very first move");
+        self.require(!rules.is_royal_attacked(&position, moved), key, problem)?;
+        Ok(position)
     }
 }
 
 /// How many pieces of a kind a position has, on the board and in hand.
-fn total(rules: &Rules, position: &Position, kind: Kind) -> u8 {
+pub(crate) fn total(rules: &Rules, position: &Position, kind: Kind) -> u8 {
     let of_kind = |piece: &Piece| rules.kind_of(piece.role) == kind;
     let on_board = position.occupied().iter().filter_map(|at| position.piece_at(at));
     let in_hand = Color::BOTH.map(|color| usize::from(position.hand(color, kind)));

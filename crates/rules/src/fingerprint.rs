@@ -1,31 +1,30 @@
 //! The hash of compiled rules: over a canonical row of bytes, so that only the law counts.
 
 use crate::Rules;
-use crate::betza::UNLIMITED;
+use crate::betza::{Paths, UNLIMITED};
 use crate::compile::RoleDefinition;
-use crate::definition::RepetitionResult;
 use crate::movegen::Turning;
 
 /// Changes whenever the row of bytes means something else.
 const FORMAT: u8 = 1;
 
 /// FNV-1a, 64 bits.
-struct Fnv(u64);
+pub(crate) struct Fnv(u64);
 
 impl Fnv {
-    fn bytes(&mut self, bytes: &[u8]) {
+    pub(crate) fn bytes(&mut self, bytes: &[u8]) {
         for &byte in bytes {
             self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
         }
     }
 
     /// A text with its length, so that two texts never read as another two.
-    fn text(&mut self, text: &str) {
+    pub(crate) fn text(&mut self, text: &str) {
         self.bytes(&(text.len() as u32).to_le_bytes());
         self.bytes(text.as_bytes());
     }
 
-    fn option(&mut self, value: Option<u8>) {
+    pub(crate) fn option(&mut self, value: Option<u8>) {
         self.bytes(&[u8::from(value.is_some()), value.unwrap_or_default()]);
     }
 }
@@ -41,7 +40,9 @@ pub(crate) fn of(rules: &Rules, roles: &[RoleDefinition]) -> u64 {
     }
     hash_turning(&mut hash, rules);
     hash_drops(&mut hash, rules);
-    hash_goals(&mut hash, rules);
+    hash.bytes(&[u8::from(rules.royal_safe), u8::from(rules.movable)]);
+    rules.goals.hash_into(&mut hash);
+    hash_points(&mut hash, rules);
     hash.0
 }
 
@@ -49,13 +50,29 @@ fn hash_role(hash: &mut Fnv, role: &RoleDefinition) {
     hash.text(&role.name);
     hash.bytes(&[role.kind.0]);
     hash.option(role.other.map(|other| other.0));
-    hash.bytes(&[role.movement.leaps.len() as u8, role.movement.slides.len() as u8]);
-    for &(right, forward) in &role.movement.leaps {
+    hash_paths(hash, &role.movement.captures);
+    if role.movement.quiet != role.movement.captures {
+        hash.text("quiet");
+        hash_paths(hash, &role.movement.quiet);
+    }
+}
+
+fn hash_paths(hash: &mut Fnv, paths: &Paths) {
+    hash.bytes(&[paths.leaps.len() as u8, paths.slides.len() as u8]);
+    for &(right, forward) in &paths.leaps {
         hash.bytes(&[right as u8, forward as u8]);
     }
-    for &((right, forward), range) in &role.movement.slides {
+    for &((right, forward), range) in &paths.slides {
         hash.bytes(&[right as u8, forward as u8]);
         hash.option((range != UNLIMITED).then_some(range));
+    }
+}
+
+/// Only where something is worth more than the usual point.
+fn hash_points(hash: &mut Fnv, rules: &Rules) {
+    if rules.points.iter().any(|&points| points != 1) {
+        hash.text("points");
+        hash.bytes(&rules.points);
     }
 }
 
@@ -79,22 +96,4 @@ fn hash_drops(hash: &mut Fnv, rules: &Rules) {
     hash.bytes(&[no_mate_by.len() as u8]);
     hash.bytes(&no_mate_by);
     hash.option(rules.hand_limit);
-}
-
-fn hash_goals(hash: &mut Fnv, rules: &Rules) {
-    let flags = [
-        rules.royal_safe,
-        rules.movable,
-        rules.stalemate_loses,
-        rules.royal_captured,
-        rules.safe_try,
-    ];
-    hash.bytes(&flags.map(u8::from));
-    hash.option(rules.repetition.map(|rule| rule.count));
-    let Some(rule) = rules.repetition else { return };
-    let result = match rule.result {
-        RepetitionResult::Draw => 0,
-        RepetitionResult::FirstMoverLoses => 1,
-    };
-    hash.bytes(&[result, u8::from(rule.perpetual_check.is_some())]);
 }

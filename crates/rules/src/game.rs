@@ -8,9 +8,12 @@ use std::sync::Arc;
 pub struct Repetition {
     /// How often the position has occurred in this game, this time included.
     pub occurrences: u8,
-    /// Who would lose by plain repetition; nobody where it is a draw.
+    /// Who would lose by plain repetition of this position; nobody where it is a draw.
     pub loser: Option<Color>,
     /// By [`Color::index`]: how many of that side's latest moves gave check without a break.
+    pub series: [u16; 2],
+    /// The same, counted from the position's first occurrence: a side that gave check with
+    /// every move since then has half as many as plies were played since.
     pub checks: [u16; 2],
 }
 
@@ -22,7 +25,10 @@ struct State {
     /// The ply at which the same position occurred last.
     previous: Option<usize>,
     occurrences: u8,
-    checks: [u16; 2],
+    /// The ply at which it occurred first.
+    first: usize,
+    /// By side: checks without a break.
+    series: [u16; 2],
 }
 
 /// A game in progress or over, with its whole history.
@@ -68,17 +74,19 @@ impl Game {
     /// A game from a position.
     pub fn from_position(rules: Arc<Rules>, position: Position) -> Game {
         let in_check = rules.in_check(&position);
-        let start = State { position, in_check, previous: None, occurrences: 1, checks: [0; 2] };
+        let start =
+            State { position, in_check, previous: None, occurrences: 1, first: 0, series: [0; 2] };
         let keys = vec![position.key()];
         Game { rules, ply_limit: None, states: vec![start], keys, moves: Vec::new() }
     }
 
-    /// Sets the number of plies, from the game's start, at which it is a draw.
+    /// Sets the number of plies, from the game's start, at which it is over: a draw, unless the
+    /// rules count an entered king.
     pub fn set_ply_limit(&mut self, plies: Option<u32>) {
         self.ply_limit = plies;
     }
 
-    /// The number of plies at which the game is a draw.
+    /// The number of plies at which the game is over.
     pub fn ply_limit(&self) -> Option<u32> {
         self.ply_limit
     }
@@ -145,14 +153,15 @@ impl Game {
     pub fn play(&mut self, mv: Move) {
         let before = self.state();
         let mut position = before.position;
-        let mut checks = before.checks;
+        let mut series = before.series;
         let mover = position.side_to_move().index();
         self.rules.play(&mut position, mv);
         let in_check = self.rules.in_check(&position);
-        checks[mover] = if in_check { checks[mover].saturating_add(1) } else { 0 };
+        series[mover] = if in_check { series[mover].saturating_add(1) } else { 0 };
         let previous = self.last_occurrence(position.key());
         let occurrences = previous.map_or(1, |ply| self.states[ply].occurrences.saturating_add(1));
-        self.states.push(State { position, in_check, previous, occurrences, checks });
+        let first = previous.map_or(self.states.len(), |ply| self.states[ply].first);
+        self.states.push(State { position, in_check, previous, occurrences, first, series });
         self.keys.push(position.key());
         self.moves.push(mv);
     }
@@ -171,9 +180,17 @@ impl Game {
 
     /// What repetition means for the current position.
     pub fn repetition(&self) -> Repetition {
-        let &State { occurrences, checks, .. } = self.state();
-        let loser = self.rules.repetition_loser(self.first_mover());
-        Repetition { occurrences, loser, checks }
+        let &State { occurrences, first, series, .. } = self.state();
+        // The same side is to move at both ends, so each side made half of the moves.
+        let moves_each = u16::try_from((self.ply() - first) / 2).unwrap_or(u16::MAX);
+        let checks = series.map(|series| series.min(moves_each));
+        Repetition { occurrences, loser: self.repetition_loser(), series, checks }
+    }
+
+    /// Who loses when the current position is the one that repetition ends the game with.
+    fn repetition_loser(&self) -> Option<Color> {
+        let last_mover = self.side_to_move().opponent();
+        self.rules.repetition_loser(self.first_mover(), last_mover)
     }
 
     /// How the game has ended, if it has: by position, then by repetition, then by length.
@@ -185,7 +202,7 @@ impl Game {
     }
 
     fn repetition_ending(&self) -> Option<Ending> {
-        let rule = self.rules.repetition?;
+        let rule = self.rules.goals.repetition?;
         if self.state().occurrences < rule.count {
             return None;
         }
@@ -193,8 +210,7 @@ impl Game {
         {
             return Some(Ending::lost_by(Some(checker), Reason::PerpetualCheck));
         }
-        let loser = self.rules.repetition_loser(self.first_mover());
-        Some(Ending::lost_by(loser, Reason::Repetition))
+        Some(Ending::lost_by(self.repetition_loser(), Reason::Repetition))
     }
 
     /// The side, if it is one alone, whose every move gave check between the first and the last
@@ -206,8 +222,8 @@ impl Game {
         }
         // The same side is to move at both ends, so each side made half of the moves.
         let moves_each = (self.ply() - first) / 2;
-        let checks = self.state().checks;
-        let always = |color: Color| usize::from(checks[color.index()]) >= moves_each;
+        let series = self.state().series;
+        let always = |color: Color| usize::from(series[color.index()]) >= moves_each;
         match Color::BOTH.map(always) {
             [true, false] => Some(Color::Black),
             [false, true] => Some(Color::White),
@@ -217,6 +233,14 @@ impl Game {
 
     fn length_ending(&self) -> Option<Ending> {
         let reached = self.ply_limit.is_some_and(|limit| self.ply() as u64 >= limit.into());
-        reached.then_some(Ending { outcome: Outcome::Draw, reason: Reason::PlyLimit })
+        let outcome = || self.rules.adjudicate(self.position()).unwrap_or(Outcome::Draw);
+        reached.then(|| Ending { outcome: outcome(), reason: Reason::PlyLimit })
+    }
+
+    /// How the game ends where a side that may declare a win does so before it moves: the way
+    /// games are played here. A draw by declaration is never automatic.
+    pub fn conclusion(&self) -> Option<Ending> {
+        let wins = |ending: &Ending| ending.outcome != Outcome::Draw;
+        self.ending().or_else(|| self.rules.declaration(self.position()).filter(wins))
     }
 }

@@ -24,13 +24,22 @@
 
 mod betza;
 mod check;
+mod checks;
 mod compile;
+mod conceivable;
+mod csa;
+mod declaration;
 mod definition;
+mod describe;
 mod fingerprint;
 mod game;
+mod goals;
 mod keys;
+mod kif;
+mod mirror;
 mod movegen;
 mod moves;
+mod names;
 mod outcome;
 mod perft;
 mod piece;
@@ -39,16 +48,20 @@ mod rules;
 mod sfen;
 mod spelling;
 mod square;
+mod svg;
 mod tables;
 mod threats;
 mod usi;
 
 pub use betza::MovementError;
+pub use csa::csa_text;
+pub use declaration::{Declaration, EnteringKing};
 pub use definition::{
-    Board, Definition, Drops, Faces, Goals, Invariants, Loses, NoMoves, PieceDefinition, Promotion,
-    RepetitionResult, RepetitionRule, When, Wins,
+    Board, Definition, Drops, Faces, Invariants, PieceDefinition, Promotion, When,
 };
 pub use game::{Game, Repetition};
+pub use goals::{Goals, Loses, NoMoves, RepetitionResult, RepetitionRule, Wins};
+pub use kif::kif_text;
 pub use moves::Move;
 pub use outcome::{Ending, Outcome, Reason};
 pub use perft::{divide, perft};
@@ -58,4 +71,5 @@ pub use rules::{Rules, RulesError};
 pub use sfen::SfenError;
 pub use spelling::nearest;
 pub use square::{Bitboard, MAX_SQUARES, Square, Squares};
+pub use svg::board_svg;
 pub use usi::{UsiError, board_text};

@@ -1,7 +1,7 @@
 //! Legal moves, as masks handed to a sink: a list, a count, a question.
 
 use crate::threats::{Threats, is_attacked};
-use crate::{Bitboard, Color, Ending, Move, Piece, Position, Reason, Role, Rules, Square};
+use crate::{Bitboard, Color, Ending, Move, Piece, Position, Role, Rules, Square};
 
 /// What turns a piece over, with what the generator needs to know about it.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
@@ -40,7 +40,7 @@ impl Turning {
 }
 
 /// Takes legal moves, many at a time.
-trait Sink {
+pub(crate) trait Sink {
     /// A piece can go to these squares as it is, and to those turning over.
     fn moves(&mut self, from: Square, plain: Bitboard, turned: Bitboard);
     /// A piece can be dropped on these squares.
@@ -166,49 +166,27 @@ impl Rules {
 
     /// How the game has ended by this position alone, if it has.
     pub fn ending(&self, position: &Position) -> Option<Ending> {
-        let reached = self.goal_reached(position);
+        let reached = self.goals.reached(self, position);
         if reached.is_some() || self.has_legal_move(position) {
             return reached;
         }
-        let us = position.side;
-        if self.has_check() && self.in_check(position) {
-            return Some(Ending::lost_by(Some(us), Reason::Mate));
-        }
-        Some(Ending::lost_by(self.stalemate_loses.then_some(us), Reason::Stalemate))
-    }
-
-    /// The goals that are reached while there are still moves to make.
-    #[inline]
-    fn goal_reached(&self, position: &Position) -> Option<Ending> {
-        let (us, them) = (position.side, position.side.opponent());
-        if self.royal_captured && position.royal(us).is_none() {
-            return Some(Ending::win(them, Reason::RoyalCaptured));
-        }
-        let safe = |color: Color| {
-            let home = self.last_ranks[color.index()];
-            position.royal(color).is_some_and(|at| home.contains(at))
-                && !self.is_royal_attacked(position, color)
-        };
-        let winner = [them, us].into_iter().find(|&color| self.safe_try && safe(color))?;
-        Some(Ending::win(winner, Reason::Try))
+        let mate = self.has_check() && self.in_check(position);
+        Some(self.goals.without_moves(position.side, mate))
     }
 
     /// Every legal move goes to the sink, unless it has had enough.
     #[inline]
-    fn generate<S: Sink>(&self, position: &Position, sink: &mut S) {
-        if self.goal_reached(position).is_some() {
-            return;
+    pub(crate) fn generate<S: Sink>(&self, position: &Position, sink: &mut S) {
+        if self.goals.reached(self, position).is_none() {
+            Generator::new(self, position, self.royal_safe).moves(sink);
         }
-        let generator = Generator::new(self, position);
-        if let Some(royal) = position.royal(position.side) {
-            generator.royal_moves(royal, sink);
-        }
-        if sink.is_satisfied() || generator.threats.evasion.is_empty() {
-            return;
-        }
-        generator.piece_moves(sink);
-        if !sink.is_satisfied() {
-            generator.drops(sink);
+    }
+
+    /// The legal moves that leave the mover's royal piece safe, whether or not the rules ask
+    /// for that.
+    pub(crate) fn generate_guarded<S: Sink>(&self, position: &Position, sink: &mut S) {
+        if self.goals.reached(self, position).is_none() {
+            Generator::new(self, position, true).moves(sink);
         }
     }
 }
@@ -227,12 +205,12 @@ struct Generator<'a> {
 
 impl<'a> Generator<'a> {
     #[inline]
-    fn new(rules: &'a Rules, position: &'a Position) -> Generator<'a> {
+    fn new(rules: &'a Rules, position: &'a Position, guarded: bool) -> Generator<'a> {
         let us = position.side;
         let enemy = position.of_color(us.opponent());
         let occupied = position.occupied();
         let threats = match position.royal(us) {
-            Some(royal) if rules.royal_safe => Threats::against(rules, position, us, royal),
+            Some(royal) if guarded => Threats::against(rules, position, us, royal),
             _ => Threats::none(rules.geometry.all),
         };
         let mut allowed = !position.of_color(us);
@@ -244,6 +222,20 @@ impl<'a> Generator<'a> {
     }
 
     #[inline]
+    fn moves<S: Sink>(&self, sink: &mut S) {
+        if let Some(royal) = self.position.royal(self.us) {
+            self.royal_moves(royal, sink);
+        }
+        if sink.is_satisfied() || self.threats.evasion.is_empty() {
+            return;
+        }
+        self.piece_moves(sink);
+        if !sink.is_satisfied() {
+            self.drops(sink);
+        }
+    }
+
+    #[inline]
     fn royal_moves<S: Sink>(&self, from: Square, sink: &mut S) {
         self.moves_from(from, self.allowed & !self.threats.danger, sink);
     }
@@ -252,7 +244,13 @@ impl<'a> Generator<'a> {
     fn piece_moves<S: Sink>(&self, sink: &mut S) {
         let royal = self.position.royal(self.us).map_or(Bitboard::EMPTY, Bitboard::of);
         let allowed = self.allowed & self.threats.evasion;
-        for from in self.position.of_color(self.us) & !royal {
+        let mut pieces = self.position.of_color(self.us) & !royal;
+        if self.threats.evasion != self.rules.geometry.all {
+            // In check few pieces can help: those that could go where it can be met.
+            let reach = &self.rules.reach[self.us.index()];
+            pieces &= allowed.iter().fold(Bitboard::EMPTY, |near, to| near | reach[to.cell()]);
+        }
+        for from in pieces {
             let pinned = self.threats.pinned.contains(from);
             let line = if pinned { self.threats.line_of(from) } else { !Bitboard::EMPTY };
             self.moves_from(from, allowed & line, sink);
@@ -268,7 +266,8 @@ impl<'a> Generator<'a> {
             return;
         };
         let mover = self.rules.mover(piece);
-        let targets = mover.attacks(&self.rules.geometry, from, self.occupied) & allowed;
+        let targets =
+            mover.targets(&self.rules.geometry, from, self.occupied, self.enemy) & allowed;
         if targets.is_empty() {
             return;
         }

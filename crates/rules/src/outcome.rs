@@ -12,7 +12,7 @@ pub enum Outcome {
     Draw,
 }
 
-/// What ended a game.
+/// What ended a game. Stored games number the reasons in this order: new ones go to the end.
 #[derive(Copy, Clone, Eq, PartialEq, Hash, Debug, Serialize, Deserialize)]
 pub enum Reason {
     /// No legal move, in check.
@@ -29,6 +29,10 @@ pub enum Reason {
     PerpetualCheck,
     /// The game reached its length limit.
     PlyLimit,
+    /// A side had nothing but its royal piece.
+    BareRoyal,
+    /// The side to move declared that its royal piece has come through.
+    Declaration,
 }
 
 impl std::fmt::Display for Reason {
@@ -41,6 +45,8 @@ impl std::fmt::Display for Reason {
             Reason::Repetition => "repetition",
             Reason::PerpetualCheck => "perpetual_check",
             Reason::PlyLimit => "ply_limit",
+            Reason::BareRoyal => "bare_royal",
+            Reason::Declaration => "declaration",
         })
     }
 }

@@ -1,6 +1,8 @@
 //! The compiled rules of one game, and how to load them.
 
-use crate::definition::{Definition, RepetitionResult, RepetitionRule};
+use crate::betza::Movement;
+use crate::definition::Definition;
+use crate::goals::Goals;
 use crate::keys::Keys;
 use crate::movegen::Turning;
 use crate::spelling::hint;
@@ -9,13 +11,16 @@ use crate::tables::{Geometry, Mover, PerSquare};
 use crate::{Bitboard, Color, Kind, Move, Piece, Position, Role, Square};
 
 /// The variants that are part of the program: name and definition.
-const EMBEDDED: [(&str, &str); 8] = [
+const EMBEDDED: [(&str, &str); 11] = [
     ("minishogi", include_str!("../variants/minishogi.toml")),
     ("microshogi", include_str!("../variants/microshogi.toml")),
     ("doubutsu", include_str!("../variants/doubutsu.toml")),
     ("doubutsu_h5", include_str!("../variants/doubutsu_h5.toml")),
     ("gorogoroplus", include_str!("../variants/gorogoroplus.toml")),
     ("judkins", include_str!("../variants/judkins.toml")),
+    ("kyoto", include_str!("../variants/kyoto.toml")),
+    ("tori", include_str!("../variants/tori.toml")),
+    ("shatranj", include_str!("../variants/shatranj.toml")),
     ("shogi", include_str!("../variants/shogi.toml")),
     ("shogi_h5", include_str!("../variants/shogi_h5.toml")),
 ];
@@ -91,11 +96,16 @@ pub struct Rules {
     pub(crate) role_names: Vec<String>,
     pub(crate) kinds_of_roles: Vec<Kind>,
     pub(crate) royal_kind: Kind,
-    pub(crate) mirror_symmetric: bool,
+    /// By role: its mirror image, where every role has one.
+    pub(crate) mirror_roles: Option<Vec<Role>>,
+    /// By kind: what it counts in a declaration.
+    pub(crate) points: Vec<u8>,
+    /// By role.
+    pub(crate) movements: Vec<Movement>,
     pub(crate) hand_maxima: Vec<u8>,
     /// By [`Piece::index`].
     pub(crate) movers: Vec<Mover>,
-    /// By side: from where its pieces could reach a square on an empty board.
+    /// By side: from where its pieces could go to a square on an empty board.
     pub(crate) reach: Box<[PerSquare; 2]>,
     /// By side: from where the enemy could reach its royal piece or the squares it can go to.
     pub(crate) threat_zones: Box<[PerSquare; 2]>,
@@ -109,10 +119,7 @@ pub struct Rules {
     pub(crate) hand_limit: Option<u8>,
     pub(crate) royal_safe: bool,
     pub(crate) movable: bool,
-    pub(crate) stalemate_loses: bool,
-    pub(crate) royal_captured: bool,
-    pub(crate) safe_try: bool,
-    pub(crate) repetition: Option<RepetitionRule>,
+    pub(crate) goals: Goals,
 }
 
 impl Rules {
@@ -257,27 +264,6 @@ impl Rules {
         matches!(self.turning, Turning::Zone { forced: false, .. })
     }
 
-    /// Whether pieces move the same with left and right exchanged.
-    pub fn is_mirror_symmetric(&self) -> bool {
-        self.mirror_symmetric
-    }
-
-    /// The square with left and right exchanged.
-    pub fn mirror(&self, square: Square) -> Square {
-        let (column, rank) = (square.index() % self.files(), square.index() / self.files());
-        Square::new(rank * self.files() + self.files() - 1 - column)
-    }
-
-    /// The move with left and right exchanged.
-    pub fn mirror_move(&self, mv: Move) -> Move {
-        match mv {
-            Move::Board { from, to, turns } => {
-                Move::Board { from: self.mirror(from), to: self.mirror(to), turns }
-            }
-            Move::Drop { role, to } => Move::Drop { role, to: self.mirror(to) },
-        }
-    }
-
     /// Makes a move, which must be legal.
     #[inline]
     pub fn play(&self, position: &mut Position, mv: Move) {
@@ -286,42 +272,18 @@ impl Rules {
 
     /// The occurrence of a position that ends the game.
     pub fn repetition_count(&self) -> Option<u8> {
-        self.repetition.map(|rule| rule.count)
+        self.goals.repetition.map(|rule| rule.count)
     }
 
-    /// Who loses by plain repetition; nobody where it is a draw, or nothing.
-    pub fn repetition_loser(&self, first_mover: Color) -> Option<Color> {
-        let loses = self.repetition?.result == RepetitionResult::FirstMoverLoses;
-        loses.then_some(first_mover)
+    /// Who loses by plain repetition, given who made the game's first move and who makes the
+    /// one that completes the repetition; nobody where it is a draw, or nothing.
+    pub fn repetition_loser(&self, first_mover: Color, last_mover: Color) -> Option<Color> {
+        self.goals.repetition_loser(first_mover, last_mover)
     }
 
-    /// Every board move (with the role that makes it) and every drop that could ever be a move
-    /// of Black, whatever else is on the board.
-    pub fn conceivable_moves(&self) -> Vec<(Role, Move)> {
-        let mut moves = Vec::new();
-        for role in self.roles() {
-            for from in self.geometry.all {
-                self.conceivable_from(role, from, &mut moves);
-            }
-        }
-        for &role in &self.droppable {
-            let squares = self.mover(Piece { color: Color::Black, role }).may_stand;
-            moves.extend(squares.iter().map(|to| (role, Move::Drop { role, to })));
-        }
-        moves
-    }
-
-    fn conceivable_from(&self, role: Role, from: Square, moves: &mut Vec<(Role, Move)>) {
-        let mover = self.mover(Piece { color: Color::Black, role });
-        let targets = mover.attacks(&self.geometry, from, Bitboard::EMPTY);
-        let turning = if mover.other.is_some() { self.turning } else { Turning::Never };
-        let quiet = turning.split(Color::Black, from, targets, Bitboard::EMPTY);
-        let captures = turning.split(Color::Black, from, targets, targets);
-        let plain = (quiet.0 | captures.0) & mover.may_stand;
-        let turned = (quiet.1 | captures.1) & mover.may_turn;
-        for (squares, turns) in [(plain, false), (turned, true)] {
-            moves.extend(squares.iter().map(|to| (role, Move::Board { from, to, turns })));
-        }
+    /// Whether a side that gives check again and again loses by the repetition.
+    pub fn perpetual_check_loses(&self) -> bool {
+        self.goals.repetition.is_some_and(|rule| rule.perpetual_check.is_some())
     }
 
     /// The tables of a piece.
@@ -334,17 +296,10 @@ impl Rules {
     pub(crate) fn connect(&mut self) {
         for color in Color::BOTH {
             for role in self.roles() {
-                let mover = self.mover(Piece { color, role });
-                let attacks: Vec<(Square, Bitboard)> = self
-                    .geometry
-                    .all
-                    .iter()
-                    .map(|from| (from, mover.attacks(&self.geometry, from, Bitboard::EMPTY)))
-                    .collect();
-                for (from, targets) in attacks {
-                    targets
-                        .iter()
-                        .for_each(|to| self.reach[color.index()][to.index()].insert(from));
+                for from in self.geometry.all {
+                    for to in self.far_targets(Piece { color, role }, from) {
+                        self.reach[color.index()][to.index()].insert(from);
+                    }
                 }
             }
         }
@@ -355,19 +310,21 @@ impl Rules {
 
     fn threat_zone(&self, color: Color) -> PerSquare {
         let reach = &self.reach[color.opponent().index()];
-        let royals: Vec<&Mover> = self
-            .roles()
-            .filter(|&role| self.is_royal(role))
-            .map(|role| self.mover(Piece { color, role }))
-            .collect();
+        let royals: Vec<Role> = self.roles().filter(|&role| self.is_royal(role)).collect();
         let mut zones = [Bitboard::EMPTY; CELLS];
-        for royal in self.geometry.all {
-            let near = royals.iter().fold(Bitboard::of(royal), |near, mover| {
-                near | mover.attacks(&self.geometry, royal, Bitboard::EMPTY)
+        for at in self.geometry.all {
+            let near = royals.iter().fold(Bitboard::of(at), |near, &role| {
+                near | self.far_targets(Piece { color, role }, at)
             });
-            zones[royal.index()] =
+            zones[at.index()] =
                 near.iter().fold(Bitboard::EMPTY, |zone, to| zone | reach[to.index()]);
         }
         zones
+    }
+
+    /// Every square a piece could ever go to from a square.
+    pub(crate) fn far_targets(&self, piece: Piece, from: Square) -> Bitboard {
+        let [quiet, captures] = self.mover(piece).everywhere(&self.geometry, from);
+        quiet | captures
     }
 }

@@ -251,8 +251,7 @@ fn read_piece<'a>(
         return Err(not_turned(String::new()));
     };
     let (kind, color) = read_letter(rules, &format!("rank {rank}"), letter)?;
-    let back = || rules.roles().skip(rules.kind_names.len()).find(|&it| rules.kind_of(it) == kind);
-    let role = if plus { back() } else { Some(Role(kind.0)) };
+    let role = if plus { rules.back_of(kind) } else { Some(Role(kind.0)) };
     let role = role.ok_or_else(|| not_turned(letter.to_string()))?;
     Ok((Piece { color, role }, &letters[letter.len_utf8()..]))
 }
@@ -322,7 +321,7 @@ fn check_royal(rules: &Rules, position: &Position, color: Color) -> Result<(), S
     let royal =
         |&at: &Square| position.piece_at(at).is_some_and(|piece| rules.is_royal(piece.role));
     let found = position.of_color(color).iter().filter(royal).count();
-    let was_taken = found == 0 && rules.royal_captured && color == position.side;
+    let was_taken = found == 0 && rules.goals.royal_captured.is_some() && color == position.side;
     if found == 1 || was_taken {
         return Ok(());
     }

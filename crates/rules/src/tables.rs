@@ -1,6 +1,6 @@
 //! What can be computed once per variant: rays over the board, and where each piece may go.
 
-use crate::betza::{Movement, Offset, UNLIMITED};
+use crate::betza::{Movement, Offset, Paths, UNLIMITED};
 use crate::square::CELLS;
 use crate::{Bitboard, Color, Role, Square};
 
@@ -79,48 +79,41 @@ impl Geometry {
     }
 }
 
-/// Everything about one side's pieces of one role.
+/// Ways over the board, by square.
 #[derive(Clone, Debug)]
-pub(crate) struct Mover {
+pub(crate) struct Reach {
     /// Where it leaps or steps.
     pub(crate) leaps: PerSquare,
     /// Directions it slides in, as bits.
     pub(crate) slides: u8,
     /// How far, by direction.
-    pub(crate) ranges: [u8; 8],
-    /// The role it shows after turning over, where it can.
-    pub(crate) other: Option<Role>,
-    /// Squares on which it may stand after a move without turning, or a drop.
-    pub(crate) may_stand: Bitboard,
-    /// Squares on which it may stand having turned.
-    pub(crate) may_turn: Bitboard,
+    ranges: [u8; 8],
 }
 
-impl Mover {
-    pub(crate) fn new(geometry: &Geometry, color: Color, movement: &Movement) -> Mover {
+impl Reach {
+    fn new(geometry: &Geometry, color: Color, paths: &Paths) -> Reach {
         let forward = if color == Color::Black { 1 } else { -1 };
         let on_board = |(right, ahead): Offset| (right * forward, -ahead * forward);
         let mut leaps = [Bitboard::EMPTY; CELLS];
         for from in geometry.all {
-            let targets = movement.leaps.iter();
+            let targets = paths.leaps.iter();
             leaps[from.index()] =
                 targets.filter_map(|&to| geometry.step(from, on_board(to))).collect();
         }
         let (mut slides, mut ranges) = (0, [0; 8]);
         for (direction, step) in DIRECTIONS.iter().enumerate() {
-            let slide = movement.slides.iter().find(|(to, _)| on_board(*to) == *step);
+            let slide = paths.slides.iter().find(|(to, _)| on_board(*to) == *step);
             if let Some(&(_, range)) = slide {
                 slides |= 1 << direction;
                 ranges[direction] = range;
             }
         }
-        let everywhere = geometry.all;
-        Mover { leaps, slides, ranges, other: None, may_stand: everywhere, may_turn: everywhere }
+        Reach { leaps, slides, ranges }
     }
 
     /// The directions it slides in.
     #[inline]
-    pub(crate) fn directions(&self) -> impl Iterator<Item = usize> {
+    fn directions(&self) -> impl Iterator<Item = usize> {
         let mut rest = self.slides;
         std::iter::from_fn(move || {
             let direction = (rest != 0).then(|| rest.trailing_zeros() as usize)?;
@@ -129,14 +122,9 @@ impl Mover {
         })
     }
 
-    /// The squares it attacks from a square.
+    /// The squares it reaches from a square, the first piece in its way included.
     #[inline]
-    pub(crate) fn attacks(
-        &self,
-        geometry: &Geometry,
-        from: Square,
-        occupied: Bitboard,
-    ) -> Bitboard {
+    pub(crate) fn from(&self, geometry: &Geometry, from: Square, occupied: Bitboard) -> Bitboard {
         let mut reached = self.leaps[from.cell()];
         for direction in self.directions() {
             reached |= self.slide(geometry, direction, from, occupied);
@@ -174,10 +162,72 @@ impl Mover {
         let range = self.ranges[direction & 7];
         (range == UNLIMITED || between.len() < range.into()).then_some(between)
     }
+}
+
+/// Everything about one side's pieces of one role.
+#[derive(Clone, Debug)]
+pub(crate) struct Mover {
+    /// What it attacks.
+    pub(crate) captures: Reach,
+    /// Where it goes without capturing, for a piece that does this otherwise.
+    quiet: Option<Box<Reach>>,
+    /// The role it shows after turning over, where it can.
+    pub(crate) other: Option<Role>,
+    /// Squares on which it may stand after a move without turning, or a drop.
+    pub(crate) may_stand: Bitboard,
+    /// Squares on which it may stand having turned.
+    pub(crate) may_turn: Bitboard,
+}
+
+impl Mover {
+    pub(crate) fn new(geometry: &Geometry, color: Color, movement: &Movement) -> Mover {
+        let quiet = (movement.quiet != movement.captures)
+            .then(|| Box::new(Reach::new(geometry, color, &movement.quiet)));
+        let captures = Reach::new(geometry, color, &movement.captures);
+        let everywhere = geometry.all;
+        Mover { captures, quiet, other: None, may_stand: everywhere, may_turn: everywhere }
+    }
+
+    /// The squares it attacks from a square.
+    #[inline]
+    pub(crate) fn attacks(
+        &self,
+        geometry: &Geometry,
+        from: Square,
+        occupied: Bitboard,
+    ) -> Bitboard {
+        self.captures.from(geometry, from, occupied)
+    }
+
+    /// The squares it can go to, where the squares of `enemy` are captures. Own pieces' squares
+    /// may be among them.
+    #[inline]
+    pub(crate) fn targets(
+        &self,
+        geometry: &Geometry,
+        from: Square,
+        occupied: Bitboard,
+        enemy: Bitboard,
+    ) -> Bitboard {
+        let captures = self.captures.from(geometry, from, occupied);
+        match &self.quiet {
+            None => captures,
+            Some(quiet) => captures & enemy | quiet.from(geometry, from, occupied) & !occupied,
+        }
+    }
+
+    /// The squares it could ever go to from a square: without a capture, and with one.
+    pub(crate) fn everywhere(&self, geometry: &Geometry, from: Square) -> [Bitboard; 2] {
+        let captures = self.captures.from(geometry, from, Bitboard::EMPTY);
+        let quiet = self.quiet.as_ref();
+        [quiet.map_or(captures, |it| it.from(geometry, from, Bitboard::EMPTY)), captures]
+    }
 
     /// Squares from which it can ever move.
     pub(crate) fn movable(&self, geometry: &Geometry) -> Bitboard {
-        let can_move = |&from: &Square| !self.attacks(geometry, from, Bitboard::EMPTY).is_empty();
+        let can_move = |&from: &Square| {
+            self.everywhere(geometry, from).iter().any(|targets| !targets.is_empty())
+        };
         geometry.all.iter().filter(can_move).collect()
     }
 }
@@ -220,8 +270,8 @@ mod tests {
         assert_eq!(squares(rook.attacks(&geometry, centre, blocked)), [7, 10, 11, 13, 17, 22]);
         let free = Bitboard::EMPTY;
         assert_eq!(squares(short.attacks(&geometry, centre, free)), [2, 7, 11, 13, 17]);
-        assert!(short.line_to(&geometry, Square::new(22), Square::new(2)).is_none());
-        assert!(short.line_to(&geometry, centre, Square::new(2)).is_some());
+        assert!(short.captures.line_to(&geometry, Square::new(22), Square::new(2)).is_none());
+        assert!(short.captures.line_to(&geometry, centre, Square::new(2)).is_some());
     }
 
     #[test]
@@ -233,11 +283,11 @@ mod tests {
             for from in geometry.all {
                 let turned = Square::new(11 - from.index());
                 let other = Mover::new(&geometry, color.opponent(), &knight);
-                let there: Bitboard = other.leaps[turned.index()]
+                let there: Bitboard = other.captures.leaps[turned.index()]
                     .iter()
                     .map(|to| Square::new(11 - to.index()))
                     .collect();
-                assert_eq!(mover.leaps[from.index()], there);
+                assert_eq!(mover.captures.leaps[from.index()], there);
             }
         }
     }

@@ -41,10 +41,10 @@ impl Threats {
             };
             let mover = rules.mover(piece);
             threats.danger |= mover.attacks(&rules.geometry, from, lifted);
-            if mover.leaps[from.cell()].contains(royal) {
+            if mover.captures.leaps[from.cell()].contains(royal) {
                 threats.evasion &= Bitboard::of(from);
-            } else if mover.slides != 0
-                && let Some(between) = mover.line_to(&rules.geometry, from, royal)
+            } else if mover.captures.slides != 0
+                && let Some(between) = mover.captures.line_to(&rules.geometry, from, royal)
             {
                 threats.add_line(from, between, occupied, position.of_color(us));
             }
@@ -83,9 +83,10 @@ pub(crate) fn is_attacked(rules: &Rules, position: &Position, target: Square, by
             return false;
         };
         let mover = rules.mover(piece);
-        mover.leaps[from.cell()].contains(target)
-            || mover.slides != 0
+        mover.captures.leaps[from.cell()].contains(target)
+            || mover.captures.slides != 0
                 && mover
+                    .captures
                     .line_to(&rules.geometry, from, target)
                     .is_some_and(|between| !between.meets(occupied))
     })

@@ -174,10 +174,11 @@ fn explain_board_move(
     let name = piece_text(rules, piece);
     let mover = rules.mover(piece);
     let geometry = &rules.geometry;
-    if !mover.attacks(geometry, from, Bitboard::EMPTY).contains(to) {
+    let taken = position.of_color(us.opponent()) & Bitboard::of(to);
+    if !mover.targets(geometry, from, Bitboard::EMPTY, taken).contains(to) {
         return Some(format!("{name} does not move from {from_text} to {to_text}"));
     }
-    if !mover.attacks(geometry, from, position.occupied()).contains(to) {
+    if !mover.targets(geometry, from, position.occupied(), taken).contains(to) {
         return Some(format!("{name} has something in its way to {to_text}"));
     }
     if rules.is_legal(position, Move::Board { from, to, turns: !turns }) {

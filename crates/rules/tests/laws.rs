@@ -180,18 +180,60 @@ fn check_is_what_would_capture() {
     });
 }
 
+/// The letters of a piece's mirror image, or the text itself where it is no piece.
+fn mirrored_name(rules: &Rules, name: &str) -> String {
+    let upper = name.to_ascii_uppercase();
+    let Some(role) = rules.roles().find(|&role| rules.role_name(role) == upper) else {
+        return name.to_owned();
+    };
+    let mirrored = rules.role_name(rules.mirror_role(role));
+    if name == upper { mirrored.to_owned() } else { mirrored.to_ascii_lowercase() }
+}
+
+#[test]
+fn checks_and_evasions_are_the_legal_moves_that_do_so() {
+    let (checking, evading) = (std::cell::Cell::new(0), std::cell::Cell::new(0));
+    visit(12, |game, moves, _| {
+        let (rules, position) = (game.rules(), game.position());
+        let (mut checks, mut evasions) = (Vec::new(), Vec::new());
+        rules.checks(position, &mut checks);
+        rules.evasions(position, &mut evasions);
+        let after = |mv: Move| {
+            let mut next = *position;
+            rules.play(&mut next, mv);
+            next
+        };
+        let side = position.side_to_move();
+        let is_safe = |next: &Position| {
+            let royal = next.royal(side).unwrap();
+            !rules.is_attacked(next, royal, side.opponent())
+        };
+        let expected = moves.iter().copied().filter(|&mv| rules.in_check(&after(mv)));
+        assert_eq!(set(checks.iter().copied()), set(expected), "{}", text(game));
+        assert!(moves.iter().all(|&mv| rules.gives_check(position, mv) == checks.contains(&mv)));
+        let expected = moves.iter().copied().filter(|&mv| game.in_check() && is_safe(&after(mv)));
+        assert_eq!(set(evasions.iter().copied()), set(expected), "{}", text(game));
+        checking.set(checking.get() + checks.len());
+        evading.set(evading.get() + evasions.len());
+    });
+    assert!(checking.get() > 1000 && evading.get() > 1000, "{checking:?} {evading:?}");
+}
+
 #[test]
 fn mirror_images_agree() {
     visit(8, |game, moves, _| {
         let (rules, sfen) = (game.rules(), text(game));
-        if !rules.is_mirror_symmetric() {
-            return;
-        }
+        assert!(rules.is_mirror_symmetric(), "{}", rules.name());
         let (there, rest) = sfen.split_once(' ').unwrap();
         let mut cells = cells(there);
         cells.iter_mut().for_each(|row| row.reverse());
-        let mirrored = format!("{} {rest}", board(&cells));
+        // Pieces that are each other's mirror image change places as well.
+        cells.iter_mut().flatten().for_each(|cell| *cell = mirrored_name(rules, cell));
+        let rest: Vec<String> =
+            rest.chars().map(|c| mirrored_name(rules, &c.to_string())).collect();
+        let mirrored = format!("{} {}", board(&cells), rest.concat());
         let mirrored = Position::from_sfen(rules, &mirrored).unwrap();
+
         let expected = set(moves.iter().map(|&mv| rules.mirror_move(mv)));
         assert_eq!(set(legal(rules, &mirrored)), expected);
         assert_eq!(rules.in_check(&mirrored), game.in_check());

@@ -246,7 +246,7 @@ impl Search {
 
     /// A position met for the first time: an end is backed up, another is pushed.
     fn reach(&mut self, evaluator: &mut impl Evaluator) -> Option<Slot> {
-        if let Some(ending) = self.game.ending() {
+        if let Some(ending) = self.game.conclusion() {
             let node = self.tree.end(Wdl::of(ending.outcome, self.game.side_to_move()));
             self.attach(node);
             return None;

@@ -103,7 +103,7 @@ impl SelfPlay {
             let plies = rng.random_range(1..=self.games.random_opening_plies);
             let mut game = start.clone();
             let opening = random_moves(&mut game, plies, rng);
-            if game.ending().is_none() {
+            if game.conclusion().is_none() {
                 return (game, opening);
             }
         }
@@ -122,7 +122,7 @@ impl SelfPlay {
         let found = table.search.finish();
         table.search.play(found.mv);
         table.plies.push(ply_of(found, table.full));
-        let Some(ending) = table.search.game().ending() else {
+        let Some(ending) = table.search.game().conclusion() else {
             self.begin_search(table);
             return None;
         };
@@ -164,7 +164,7 @@ fn ply_of(found: Findings, full: bool) -> Ply {
 pub fn random_moves(game: &mut Game, plies: u32, rng: &mut ChaCha8Rng) -> Vec<Move> {
     let mut legal = Vec::new();
     let mut played = Vec::new();
-    while played.len() < plies as usize && game.ending().is_none() {
+    while played.len() < plies as usize && game.conclusion().is_none() {
         game.legal_moves(&mut legal);
         let mv = legal[rng.random_range(0..legal.len())];
         game.play(mv);

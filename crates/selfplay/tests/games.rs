@@ -92,7 +92,7 @@ fn records_replay_to_their_endings_and_hold_complete_targets() {
             game.set_ply_limit(Some(selfplay.games.ply_limit));
             let mut legal = Vec::new();
             for (index, ply) in record.plies.iter().enumerate() {
-                assert_eq!(game.ending(), None);
+                assert_eq!(game.conclusion(), None);
                 game.legal_moves(&mut legal);
                 assert!(legal.contains(&ply.mv));
                 assert_eq!(ply.full, !ply.policy.is_empty());
@@ -108,7 +108,7 @@ fn records_replay_to_their_endings_and_hold_complete_targets() {
                 }
                 game.play(ply.mv);
             }
-            assert_eq!(game.ending(), Some(record.ending));
+            assert_eq!(game.conclusion(), Some(record.ending));
             assert_eq!(game.ply(), record.len());
         }
     }

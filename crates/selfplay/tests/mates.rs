@@ -13,7 +13,7 @@ struct Problem {
 }
 
 fn problems() -> Vec<Problem> {
-    let here = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/oracle");
+    let here = concat!(env!("CARGO_MANIFEST_DIR"), "/../rules/tests/oracle");
     let folder = std::env::var_os("KEIKO_ORACLE_DIR").map_or(PathBuf::from(here), PathBuf::from);
     let text = std::fs::read_to_string(folder.join("mates_minishogi.jsonl")).unwrap();
     let problem = |line: &str| {

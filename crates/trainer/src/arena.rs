@@ -182,7 +182,7 @@ impl Match {
                         continue;
                     }
                 }
-                match game.ending() {
+                match game.conclusion() {
                     Some(ending) => {
                         end(number, game, Some(ending), result_of(ending.outcome, number))
                     }
@@ -201,7 +201,7 @@ impl Match {
             let mut game = Game::new(Arc::clone(&self.rules));
             game.set_ply_limit(Some(self.ply_limit));
             random_moves(&mut game, self.opening_plies, &mut rng);
-            if game.ending().is_none() {
+            if game.conclusion().is_none() {
                 return Ok(game);
             }
         }

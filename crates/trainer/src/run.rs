@@ -6,7 +6,7 @@ use crate::experiment::{Change, Experiment, ExperimentError};
 use crate::metrics::{Metrics, MetricsError};
 use crate::replay::ReplayBuffer;
 use crate::store::{OpenReport, Store, StoreError};
-use keiko_network::{Encoding, EncodingError, LearnError, Learner, NetworkError};
+use keiko_network::{Encoding, LearnError, Learner, NetworkError};
 use keiko_rules::{Rules, RulesError};
 use keiko_selfplay::GameRecord;
 use std::fs::File;
@@ -28,8 +28,6 @@ pub enum RunError {
     Experiment(#[from] ExperimentError),
     #[error(transparent)]
     Rules(#[from] RulesError),
-    #[error(transparent)]
-    Encoding(#[from] EncodingError),
     #[error(transparent)]
     Store(#[from] StoreError),
     #[error(transparent)]
@@ -127,7 +125,7 @@ impl Run {
         rules: Arc<Rules>,
         lock: File,
     ) -> Result<(Run, Vec<String>), RunError> {
-        let encoding = Arc::new(Encoding::new(Arc::clone(&rules))?);
+        let encoding = Arc::new(Encoding::new(Arc::clone(&rules)));
         let checkpoints = Checkpoints::new(dir.join("state"), experiment.machine.keep_checkpoints);
         let restore = |path: &Path| restore_learner(path, &encoding, &experiment);
         let (state, learner, mut warnings) = checkpoints.load(restore)?;
@@ -245,7 +243,7 @@ pub(crate) fn now() -> f64 {
 /// Makes a complete run folder that has not begun, under a temporary name until it is whole.
 fn create(dir: &Path, experiment: &Experiment) -> Result<(), RunError> {
     let rules = Arc::new(Rules::load(&experiment.rules)?);
-    let encoding = Arc::new(Encoding::new(Arc::clone(&rules))?);
+    let encoding = Arc::new(Encoding::new(Arc::clone(&rules)));
     let learner = new_learner(&encoding, experiment);
     if let Some(parent) = dir.parent().filter(|parent| !parent.as_os_str().is_empty()) {
         std::fs::create_dir_all(parent)

@@ -89,7 +89,7 @@ struct Rates {
 fn bench_selfplay(file: &Path, set: &[String], seconds: f64) -> Result<ExitCode, Failure> {
     let experiment = Experiment::load(file, set)?;
     let rules = Arc::new(Rules::load(&experiment.rules)?);
-    let encoding = Arc::new(Encoding::new(Arc::clone(&rules))?);
+    let encoding = Arc::new(Encoding::new(Arc::clone(&rules)));
     let weights = Weights::init(&encoding, experiment.network, experiment.seed);
     let counts = [1, experiment.machine.workers.max(2)];
     let mut rates = [Rates::default(), Rates::default()];

@@ -34,7 +34,9 @@ fn is_variant(text: &str) -> bool {
 
 fn check_variant(file: &str) -> Result<ExitCode, Failure> {
     let rules = Arc::new(Rules::load(file)?);
-    println!("{file}: a variant, and it works: {}", describe_game(&rules)?);
+    println!("{file}: a variant, and it works");
+    println!("game      {}\n", describe_game(&rules));
+    print!("{}", rules.describe());
     Ok(ExitCode::SUCCESS)
 }
 
@@ -42,7 +44,7 @@ fn check_experiment(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let experiment = Experiment::load(Path::new(&arguments.file), &arguments.set)?;
     let rules = Arc::new(Rules::load(&experiment.rules)?);
     println!("{}: an experiment, and it works", arguments.file);
-    println!("game      {}", describe_game(&rules)?);
+    println!("game      {}", describe_game(&rules));
     let network = &experiment.network;
     println!("network   {} blocks of {} channels", network.blocks, network.channels);
     let (training, games) = (&experiment.training, &experiment.selfplay);
@@ -61,14 +63,15 @@ fn check_experiment(arguments: &Arguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn describe_game(rules: &Arc<Rules>) -> Result<String, Failure> {
-    let encoding = Encoding::new(Arc::clone(rules))?;
-    Ok(format!(
-        "{} on {}x{}, {} planes in, {} labels a square out",
+fn describe_game(rules: &Arc<Rules>) -> String {
+    let encoding = Encoding::new(Arc::clone(rules));
+    format!(
+        "{} on {}x{}, rules {:016x}, {} planes in, {} labels a square out",
         rules.name(),
         rules.files(),
         rules.ranks(),
+        rules.hash(),
         encoding.planes(),
         encoding.labels()
-    ))
+    )
 }

@@ -3,7 +3,7 @@
 use crate::Failure;
 use crate::players::SEARCH;
 use keiko_network::{BurnEvaluator, Encoding, Network};
-use keiko_rules::{Color, Game, Move, Rules};
+use keiko_rules::{Color, Game, Move, Reason, Rules};
 use keiko_selfplay::{Evaluator, Findings, Purpose, Search, generator};
 use std::io::{BufRead, Write};
 use std::path::PathBuf;
@@ -46,7 +46,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let network = Network::load(&arguments.network)?;
     let rules = Arc::new(Rules::load(arguments.rules.as_deref().unwrap_or(&network.card.game))?);
-    let encoding = Arc::new(Encoding::new(Arc::clone(&rules))?);
+    let encoding = Arc::new(Encoding::new(Arc::clone(&rules)));
     network.check(&encoding)?;
     let mut engine = Engine {
         evaluator: BurnEvaluator::new(&network.weights, encoding, 1),
@@ -210,8 +210,10 @@ impl Engine {
     }
 
     fn go(&mut self, words: SplitWhitespace<'_>, input: &mut Input) -> std::io::Result<()> {
-        if self.game.ending().is_some() {
-            return say("bestmove resign");
+        match self.game.conclusion().map(|ending| ending.reason) {
+            Some(Reason::Declaration) => return say("bestmove win"),
+            Some(_) => return say("bestmove resign"),
+            None => {}
         }
         let limits = self.limits(words)?;
         let began = Instant::now();

@@ -2,15 +2,17 @@
 
 use crate::Failure;
 use keiko_network::Encoding;
-use keiko_rules::{Game, Rules, board_text};
+use keiko_rules::{Game, Move, Outcome, Rules, board_svg, board_text, csa_text, kif_text};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-/// Shows a variant (its start, pieces, handicaps), or a position with its legal moves.
+/// Shows a variant, or a position or game: as text with its legal moves, as a picture, as a record.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples: keiko show minishogi\n          keiko show '4k/2K2/3G1/5/5 b P 1'\n          \
-    keiko show minishogi --encoding     lists the network's planes and labels"
+    keiko show minishogi --encoding     lists the network's planes and labels\n          \
+    keiko show minishogi --moves 5d5c 1b1c --as kif\n          \
+    keiko show shogi --as svg > board.svg"
 )]
 pub(crate) struct Arguments {
     /// A variant's name or file, or a position as SFEN.
@@ -19,27 +21,81 @@ pub(crate) struct Arguments {
     /// The variant of an SFEN, where its board fits several.
     #[arg(long)]
     rules: Option<String>,
+    /// Moves to play from there, in USI notation.
+    #[arg(long, num_args = 1.., value_name = "MOVE")]
+    moves: Vec<String>,
+    /// How to show it.
+    #[arg(long = "as", value_enum)]
+    shape: Option<Shape>,
     /// List what a network of the variant reads and answers, plane by plane and label by label.
     #[arg(long)]
     encoding: bool,
 }
 
-pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let what = arguments.what.join(" ");
-    // Every SFEN has a side to move behind a space; no variant's name or file needs to.
-    let is_position = what.contains(' ') && what.contains('/');
-    if is_position {
-        return show_position(&what, arguments.rules.as_deref());
-    }
-    let rules = Arc::new(Rules::load(&what)?);
-    if arguments.encoding { show_encoding(rules) } else { show_variant(&rules) }
+/// How a position or game is shown.
+#[derive(Copy, Clone, clap::ValueEnum)]
+enum Shape {
+    /// A board of letters, and the legal moves.
+    Text,
+    /// A picture of the board.
+    Svg,
+    /// The game as a KIF record.
+    Kif,
+    /// The game as a CSA-like record.
+    Csa,
 }
 
-fn show_position(sfen: &str, rules: Option<&str>) -> Result<ExitCode, Failure> {
-    let game = match rules {
-        Some(rules) => Game::from_sfen(Arc::new(Rules::load(rules)?), sfen)?,
-        None => guess_game(sfen)?,
-    };
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let what = arguments.what.join(" ");
+    if is_position(&what) {
+        if arguments.encoding {
+            return Err(Failure::usage("--encoding lists a variant's planes, not a position's"));
+        }
+        let game = match &arguments.rules {
+            Some(rules) => Game::from_sfen(Arc::new(Rules::load(rules)?), &what)?,
+            None => guess_game(&what)?,
+        };
+        return show_game(game, arguments);
+    }
+    if arguments.rules.is_some() {
+        return Err(Failure::usage(format!("--rules goes with an SFEN, and `{what}` is none")));
+    }
+    let rules = Arc::new(Rules::load(&what)?);
+    if arguments.encoding {
+        show_encoding(rules)
+    } else if arguments.shape.is_some() || !arguments.moves.is_empty() {
+        show_game(Game::new(rules), arguments)
+    } else {
+        show_variant(&rules)
+    }
+}
+
+/// Ranks divided by slashes: an SFEN, even one that lacks its other fields, unless a file is
+/// called so.
+fn is_position(what: &str) -> bool {
+    let board = what.split(' ').next().unwrap_or_default();
+    let letter = |c: char| c.is_ascii_alphanumeric() || c == '/' || c == '+';
+    board.contains('/') && board.chars().all(letter) && !std::path::Path::new(what).exists()
+}
+
+fn show_game(mut game: Game, arguments: &Arguments) -> Result<ExitCode, Failure> {
+    for text in &arguments.moves {
+        let mv = Move::from_usi(game.rules(), game.position(), text)?;
+        game.play(mv);
+    }
+    let players = ["Black", "White"];
+    match arguments.shape.unwrap_or(Shape::Text) {
+        Shape::Text => show_position(&game),
+        Shape::Svg => {
+            print!("{}", board_svg(game.rules(), game.position(), game.moves().last()));
+        }
+        Shape::Kif => print!("{}", kif_text(&game, players)),
+        Shape::Csa => print!("{}", csa_text(&game, players)),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn show_position(game: &Game) {
     let rules = game.rules();
     println!("{}\n{}", rules.name(), board_text(rules, game.position()));
     match game.ending() {
@@ -47,11 +103,14 @@ fn show_position(sfen: &str, rules: Option<&str>) -> Result<ExitCode, Failure> {
         None if game.in_check() => println!("{} to move, in check", game.side_to_move()),
         None => println!("{} to move", game.side_to_move()),
     }
+    if let Some(ending) = rules.declaration(game.position()) {
+        let result = if ending.outcome == Outcome::Draw { "draw" } else { "win" };
+        println!("{} may declare a {result}", game.side_to_move());
+    }
     let mut legal = Vec::new();
     game.legal_moves(&mut legal);
     let texts: Vec<String> = legal.iter().map(|mv| mv.to_usi(rules)).collect();
     println!("{} legal moves: {}", texts.len(), texts.join(" "));
-    Ok(ExitCode::SUCCESS)
 }
 
 /// The first embedded variant the position fits.
@@ -84,7 +143,7 @@ fn show_variant(rules: &Rules) -> Result<ExitCode, Failure> {
 }
 
 fn show_encoding(rules: Arc<Rules>) -> Result<ExitCode, Failure> {
-    let encoding = Encoding::new(rules)?;
+    let encoding = Encoding::new(rules);
     for (kind, names) in [("plane", encoding.plane_names()), ("label", encoding.label_names())] {
         for (number, name) in names.iter().enumerate() {
             println!("{kind} {number:3} {name}");

@@ -2,10 +2,10 @@
 //!
 //! A label and a destination must name one move. Along a line only the nearest piece can slide
 //! to a square, so pieces at any distance share their direction's label; a leap, which may pass
-//! over others, is named by its exact offset, and then the destination fixes the origin.
+//! over others, is named by its exact offset, and then the destination fixes the origin. So no
+//! two legal moves of any game share a label.
 
-use super::EncodingError;
-use keiko_rules::{Definition, Move, Role, Rules, Square};
+use keiko_rules::{Move, Role, Rules};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The eight directions with their (forward, right) steps, clockwise.
@@ -19,11 +19,6 @@ const COMPASS: [(&str, (i32, i32)); 8] = [
     ("W", (0, -1)),
     ("NW", (1, -1)),
 ];
-
-/// Betza atoms that leap along orthogonal lines, and the compass bits of those.
-const ORTHOGONAL_LEAPERS: (&[char], u8) = (&['D', 'H'], 0b0101_0101);
-/// Betza atoms that leap along diagonals, and the compass bits of those.
-const DIAGONAL_LEAPERS: (&[char], u8) = (&['A', 'G'], 0b1010_1010);
 
 /// Squares forward, squares to the right, as the mover sees it.
 type Offset = (i32, i32);
@@ -49,8 +44,9 @@ pub(super) struct Labels {
     files: i32,
     ranks: i32,
     turn_matters: bool,
-    /// By role: bits of the directions in which it slides.
-    slides: Vec<u8>,
+    /// By role, then offset (see [`Labels::cell`]): whether it leaps there, past the squares next
+    /// to it.
+    leapers: Vec<Vec<bool>>,
     /// By turn, then offset (see [`Labels::cell`]): the label of a slide or step.
     lines: [Vec<Option<u16>>; 2],
     /// By turn, then offset: the label of a leap.
@@ -62,10 +58,9 @@ pub(super) struct Labels {
 }
 
 impl Labels {
-    pub(super) fn new(rules: &Rules, definition: &Definition) -> Result<Labels, EncodingError> {
+    pub(super) fn new(rules: &Rules) -> Labels {
         let mut labels = Labels::empty(rules);
-        labels.slides = slides(rules);
-        refuse_ambiguous_leaps(rules, definition, &labels.slides)?;
+        labels.leapers = rules.roles().map(|role| labels.leaps_of(rules, role)).collect();
         let mut moves = Vec::new();
         for (role, mv) in rules.conceivable_moves() {
             let offset = match mv {
@@ -82,9 +77,22 @@ impl Labels {
         labels.names = all.iter().map(|label| label.name(rules)).collect();
         labels.mirror = all
             .iter()
-            .map(|label| numbers.get(&label.mirrored()).map(|&number| number.into()))
+            .map(|label| numbers.get(&label.mirrored(rules)).map(|&number| number.into()))
             .collect();
-        Ok(labels)
+        labels
+    }
+
+    /// By offset: whether a role leaps there, past the squares next to it.
+    fn leaps_of(&self, rules: &Rules, role: Role) -> Vec<bool> {
+        let mut leaps = vec![false; self.lines[0].len()];
+        for forward in 1 - self.ranks..self.ranks {
+            for right in 1 - self.files..self.files {
+                let far = forward.abs().max(right.abs()) > 1;
+                let cell = self.cell((forward, right));
+                leaps[cell] = far && rules.leaps(role, (right as i8, forward as i8));
+            }
+        }
+        leaps
     }
 
     fn empty(rules: &Rules) -> Labels {
@@ -95,7 +103,7 @@ impl Labels {
             files,
             ranks,
             turn_matters: rules.turning_is_a_choice(),
-            slides: Vec::new(),
+            leapers: Vec::new(),
             lines: [offsets.clone(), offsets.clone()],
             leaps: [offsets.clone(), offsets],
             drops: vec![None; rules.roles().count()],
@@ -140,9 +148,7 @@ impl Labels {
 
     fn way(&self, role: Role, offset: Offset) -> Way {
         match direction(offset) {
-            Some((direction, distance))
-                if distance == 1 || self.slides[role.index()] >> direction & 1 == 1 =>
-            {
+            Some(direction) if !self.leapers[role.index()][self.cell(offset)] => {
                 Way::Direction(direction)
             }
             _ => Way::Leap(offset),
@@ -184,9 +190,9 @@ impl Label {
         }
     }
 
-    fn mirrored(self) -> Label {
+    fn mirrored(self, rules: &Rules) -> Label {
         match self {
-            Label::Drop(role) => Label::Drop(role),
+            Label::Drop(role) => Label::Drop(rules.mirror_role(role)),
             Label::Board { turns, way: Way::Direction(direction) } => {
                 Label::Board { turns, way: Way::Direction((8 - direction) % 8) }
             }
@@ -197,64 +203,11 @@ impl Label {
     }
 }
 
-/// The compass direction and distance of an offset along a line.
-fn direction((forward, right): Offset) -> Option<(usize, i32)> {
+/// The compass direction of an offset along a line.
+fn direction((forward, right): Offset) -> Option<usize> {
     let distance = forward.abs().max(right.abs());
     let unit = (forward.signum(), right.signum());
     let along = (unit.0 * distance, unit.1 * distance) == (forward, right);
     let direction = COMPASS.iter().position(|&(_, step)| step == unit)?;
-    along.then_some((direction, distance))
-}
-
-/// By role: the directions in which it reaches every square up to the edge from anywhere. A
-/// slider of limited range is not among them, and its far moves are labelled as leaps.
-fn slides(rules: &Rules) -> Vec<u8> {
-    let moves: BTreeSet<(Role, Square, Square)> = rules
-        .conceivable_moves()
-        .into_iter()
-        .filter_map(|(role, mv)| Some((role, mv.from()?, mv.to())))
-        .collect();
-    let (files, ranks) = (rules.files() as i32, rules.ranks() as i32);
-    let step = |from: i32, (forward, right): Offset| {
-        let (rank, column) = (from / files - forward, from % files + right);
-        let inside = (0..ranks).contains(&rank) && (0..files).contains(&column);
-        inside.then_some(rank * files + column)
-    };
-    let reaches_all = |role: Role, unit: Offset| {
-        (0..files * ranks).all(|from| {
-            let origin = Square::new(from as usize);
-            std::iter::successors(step(from, unit), |&at| step(at, unit))
-                .all(|to| moves.contains(&(role, origin, Square::new(to as usize))))
-        })
-    };
-    let bits = |role| {
-        let sliding = |&(index, _): &(usize, _)| reaches_all(role, COMPASS[index].1);
-        COMPASS.iter().enumerate().filter(sliding).fold(0, |bits, (index, _)| bits | 1 << index)
-    };
-    rules.roles().map(bits).collect()
-}
-
-/// On a narrow board a leaper may reach as far as a slider. Where its movement says it leaps
-/// along a line and its moves look like a slide, nothing tells them apart.
-fn refuse_ambiguous_leaps(
-    rules: &Rules,
-    definition: &Definition,
-    slides: &[u8],
-) -> Result<(), EncodingError> {
-    let leaps = |role: Role| {
-        let piece = definition.pieces.get(rules.kind_name(rules.kind_of(role)));
-        let turned = piece.and_then(|piece| piece.promotes.as_deref()).unwrap_or_default();
-        let moves = piece.map_or("", |piece| piece.moves.as_str());
-        let bits = |(atoms, lines): (&[char], u8)| {
-            if moves.contains(atoms) || turned.contains(atoms) { lines } else { 0 }
-        };
-        bits(ORTHOGONAL_LEAPERS) | bits(DIAGONAL_LEAPERS)
-    };
-    match rules.roles().find(|&role| slides[role.index()] & leaps(role) != 0) {
-        None => Ok(()),
-        Some(role) => Err(EncodingError::AmbiguousLeap {
-            game: rules.name().to_owned(),
-            piece: rules.role_name(role).to_owned(),
-        }),
-    }
+    along.then_some(direction)
 }

@@ -26,7 +26,7 @@ fn positions(encoding: &Encoding, count: usize) -> Vec<(Game, Vec<Move>)> {
 }
 
 fn setup(name: &str, channels: usize) -> (Arc<Encoding>, Weights) {
-    let encoding = Arc::new(Encoding::new(Arc::new(Rules::load(name).unwrap())).unwrap());
+    let encoding = Arc::new(Encoding::new(Arc::new(Rules::load(name).unwrap())));
     let mut weights = Weights::init(&encoding, Architecture { channels, blocks: 2 }, 11);
     // Fresh weights answer almost nothing; a sharper network shows every bit.
     for parameter in weights.parameters_mut() {

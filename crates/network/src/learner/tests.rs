@@ -20,7 +20,7 @@ const CONFIG: LearnerConfig = LearnerConfig {
 };
 
 fn encoding(name: &str) -> Arc<Encoding> {
-    Arc::new(Encoding::new(Arc::new(Rules::load(name).unwrap())).unwrap())
+    Arc::new(Encoding::new(Arc::new(Rules::load(name).unwrap())))
 }
 
 fn learner(encoding: &Arc<Encoding>, channels: usize, blocks: usize) -> Learner {

@@ -4,7 +4,7 @@ use super::*;
 use std::sync::Arc;
 
 fn encoding(name: &str) -> Encoding {
-    Encoding::new(Arc::new(Rules::load(name).unwrap())).unwrap()
+    Encoding::new(Arc::new(Rules::load(name).unwrap()))
 }
 
 fn network(encoding: &Encoding) -> Network {
