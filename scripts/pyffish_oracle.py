@@ -7,7 +7,7 @@ Needs `pip install pyffish`. What differs from pyffish is decided by this script
 are no moves in tori shogi, and repetition is counted here (pyffish must agree where it has an
 opinion).
 
-usage: scripts/pyffish_oracle.py FOLDER        writes games_*.jsonl.gz and perft_*.json there
+usage: scripts/pyffish_oracle.py FOLDER [GAME...]      writes games_*.jsonl.gz and perft_*.json
 """
 
 import gzip
@@ -180,7 +180,9 @@ def choose(variant, fen, moves, before, policy, dice):
         taken = [move for move in moves if pyffish.is_capture(variant.fairy, fen, [], move)]
         moves = taken or moves
     if policy == "checks" and dice.random() < 0.7:
-        checking = [move for move in moves if variant.in_check(variant.after(fen, move))]
+        # Each question takes pyffish milliseconds: a few moves are looked at, not all.
+        few = dice.sample(moves, min(8, len(moves)))
+        checking = [move for move in few if variant.in_check(variant.after(fen, move))]
         moves = checking or moves
     return dice.choice(moves)
 
@@ -255,10 +257,10 @@ def write(variant, folder):
 
 
 def main():
-    if len(sys.argv) != 2:
+    if len(sys.argv) < 2 or not set(sys.argv[2:]) <= set(GAMES):
         sys.exit(__doc__)
     folder = Path(sys.argv[1])
-    for name in GAMES:
+    for name in sys.argv[2:] or GAMES:
         write(Variant(name), folder)
 
 

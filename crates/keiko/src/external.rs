@@ -305,6 +305,15 @@ impl ExternalEngine {
         })
     }
 
+    /// The number of move sequences from the start, as engines count that know `go perft`.
+    pub(crate) fn perft(&mut self, depth: u32) -> Result<u64, ExternalError> {
+        self.process.send("position startpos")?;
+        let question = format!("go perft {depth}");
+        let count = |line: &str| line.strip_prefix("Nodes searched:")?.trim().parse().ok();
+        let answers = self.process.ask(&question, self.patience, |line| count(line).is_some())?;
+        Ok(answers.last().and_then(|line| count(line)).expect("the last line is the answer"))
+    }
+
     fn engine(&self) -> String {
         self.process.engine().to_owned()
     }

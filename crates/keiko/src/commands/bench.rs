@@ -1,8 +1,10 @@
 //! `keiko bench`: how fast, in rounds that take turns.
 
+mod perft;
+
 use crate::Failure;
 use keiko_network::{Encoding, Weights};
-use keiko_rules::{Rules, perft};
+use keiko_rules::Rules;
 use keiko_selfplay::SelfPlay;
 use keiko_trainer::{Experiment, Work, Workers};
 use std::path::{Path, PathBuf};
@@ -15,9 +17,9 @@ const ROUNDS: usize = 7;
 
 /// Measures speed: medians of rounds that take turns, so that a noisy machine hits all alike.
 #[derive(clap::Args)]
-#[command(
-    after_help = "Examples: keiko bench perft\n          keiko bench selfplay configs/minishogi.toml"
-)]
+#[command(after_help = "Examples: keiko bench perft\n          \
+    keiko bench perft minishogi microshogi=micro --against fairy-stockfish\n          \
+    keiko bench selfplay configs/minishogi.toml")]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     what: What,
@@ -25,8 +27,8 @@ pub(crate) struct Arguments {
 
 #[derive(clap::Subcommand)]
 enum What {
-    /// Leaves a second of perft from the start, for every embedded variant.
-    Perft,
+    /// Leaves a second of perft from the start, and the time of a move, one core.
+    Perft(perft::Arguments),
     /// Self-play of an experiment's untrained network, on one worker and on as many as it says.
     Selfplay {
         /// The experiment.
@@ -42,39 +44,9 @@ enum What {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     match &arguments.what {
-        What::Perft => bench_perft(),
+        What::Perft(arguments) => perft::run(arguments),
         What::Selfplay { experiment, set, seconds } => bench_selfplay(experiment, set, *seconds),
     }
-}
-
-fn bench_perft() -> Result<ExitCode, Failure> {
-    let variants =
-        Rules::variants().iter().map(|name| Rules::load(name)).collect::<Result<Vec<_>, _>>()?;
-    let mut rates = vec![Vec::new(); variants.len()];
-    let depths: Vec<u32> = variants.iter().map(depth_for).collect();
-    for _ in 0..ROUNDS {
-        for ((rules, &depth), rates) in variants.iter().zip(&depths).zip(&mut rates) {
-            let began = Instant::now();
-            let leaves = perft(rules, rules.start(), depth);
-            rates.push(leaves as f64 / began.elapsed().as_secs_f64() / 1e6);
-        }
-    }
-    println!("perft from the start, one core, median of {ROUNDS} rounds");
-    for ((rules, depth), rates) in variants.iter().zip(depths).zip(rates) {
-        println!(
-            "{:14} depth {depth}: {:6.1} million leaves a second",
-            rules.name(),
-            median(rates)
-        );
-    }
-    Ok(ExitCode::SUCCESS)
-}
-
-/// Deep enough to time: the first depth of more than a million leaves.
-fn depth_for(rules: &Rules) -> u32 {
-    (1..)
-        .find(|&depth| perft(rules, rules.start(), depth) > 1_000_000)
-        .expect("every game has long lines")
 }
 
 /// Figures of one round.
