@@ -3,7 +3,7 @@
 use crate::Failure;
 use crate::external::{EngineSpec, ExternalEngine, Reply, split_command};
 use keiko_network::{BurnEvaluator, Encoding, Network};
-use keiko_rules::{Move, Rules};
+use keiko_rules::{Move, Rules, RulesError};
 use keiko_selfplay::SearchConfig;
 use keiko_trainer::arena::{Player, PlayerError, RandomPlayer, SearchPlayer, Turn};
 use std::path::{Path, PathBuf};
@@ -55,10 +55,10 @@ impl Contestant {
         Ok(Contestant::Network(path.to_owned(), Box::new(Network::load(path)?)))
     }
 
-    /// The game it was trained for, if it was.
-    pub(crate) fn game(&self) -> Option<&str> {
+    /// The rules it was trained by, if it was.
+    pub(crate) fn rules(&self) -> Option<Result<Rules, RulesError>> {
         match self {
-            Contestant::Network(_, network) => Some(&network.card.game),
+            Contestant::Network(_, network) => Some(network.rules()),
             Contestant::Random | Contestant::External(_) => None,
         }
     }

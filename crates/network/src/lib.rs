@@ -23,7 +23,8 @@ pub use evaluator::BurnEvaluator;
 pub use learner::{LearnError, Learner, StepReport, evaluate_losses};
 pub use losses::{Losses, MOVES_LEFT_SCALE};
 pub use network::{
-    CARD_FILE, Card, FORMAT_VERSION, Heads, Network, NetworkError, Provenance, WEIGHTS_FILE,
+    CARD_FILE, Card, FORMAT_VERSION, Heads, Network, NetworkError, Provenance, VARIANT_FILE,
+    WEIGHTS_FILE,
 };
 pub use optimizer::{ConfigError, LearnerConfig};
 pub use storage::StorageError;

@@ -1,7 +1,7 @@
 //! A published network: a folder with the weights and a card that says what they are.
 
 use crate::{Architecture, Encoding, StorageError, Weights, storage};
-use keiko_rules::Rules;
+use keiko_rules::{Rules, RulesError};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
@@ -12,6 +12,8 @@ pub const FORMAT_VERSION: u32 = 1;
 pub const WEIGHTS_FILE: &str = "weights.safetensors";
 /// The card's file name in a network's folder.
 pub const CARD_FILE: &str = "card.toml";
+/// The file in a network's folder that has the game's table.
+pub const VARIANT_FILE: &str = "variant.toml";
 /// The side whose chances the value head gives.
 const PERSPECTIVE: &str = "side to move";
 
@@ -100,7 +102,7 @@ pub enum NetworkError {
     #[error("{0}: not a network: the file is missing")]
     Missing(PathBuf),
     /// The card cannot be read.
-    #[error("{path}: not a network's card: {problem}")]
+    #[error("{path}: not a network's {}: {problem}", .path.file_stem().unwrap_or_default().display())]
     Card {
         /// The card.
         path: PathBuf,
@@ -163,6 +165,9 @@ pub enum NetworkError {
 pub struct Network {
     /// What they are.
     pub card: Card,
+    /// The game's table, so that the folder plays wherever it is taken; networks published
+    /// before 2026-12 lack it.
+    variant: Option<String>,
     /// The weights.
     pub weights: Weights,
 }
@@ -188,7 +193,19 @@ impl Network {
             architecture: weights.architecture(),
             heads: Heads::described(),
         };
-        Network { card, weights }
+        let variant = Some(rules.source().to_owned());
+        Network { card, variant, weights }
+    }
+
+    /// The rules it plays by: its own table's, else the embedded variant's of its game's name.
+    ///
+    /// # Errors
+    /// When the table is no game, or there is none and no variant has the name.
+    pub fn rules(&self) -> Result<Rules, RulesError> {
+        match &self.variant {
+            Some(text) => Rules::from_toml(text, VARIANT_FILE),
+            None => Rules::load(&self.card.game),
+        }
     }
 
     /// Publishes the network as a new folder: written under a temporary name beside it, synced,
@@ -220,6 +237,9 @@ impl Network {
         let card = Card { sha256: sum(&bytes), ..self.card.clone() };
         let text = toml::to_string_pretty(&card).expect("a card is plain text and numbers");
         storage::write_synced(&folder.join(CARD_FILE), text.as_bytes())?;
+        if let Some(variant) = &self.variant {
+            storage::write_synced(&folder.join(VARIANT_FILE), variant.as_bytes())?;
+        }
         storage::sync_folder(folder)
     }
 
@@ -240,7 +260,9 @@ impl Network {
         }
         let like = Weights::zeros(card.architecture, card.planes.len(), card.labels.len());
         let weights = storage::weights_from_bytes(&path, &bytes, &like)?;
-        Ok(Network { card, weights })
+        let table = folder.join(VARIANT_FILE);
+        let variant = if table.exists() { Some(read_text(&table)?) } else { None };
+        Ok(Network { card, variant, weights })
     }
 
     /// Whether the network plays by these rules.
@@ -315,19 +337,23 @@ fn read(path: &Path) -> Result<Vec<u8>, NetworkError> {
     Ok(std::fs::read(path).map_err(StorageError::io(path))?)
 }
 
-fn read_card(path: &Path) -> Result<Card, NetworkError> {
-    let bytes = read(path)?;
+fn read_text(path: &Path) -> Result<String, NetworkError> {
     let broken = |problem: String| NetworkError::Card { path: path.to_owned(), problem };
-    let text = str::from_utf8(&bytes).map_err(|error| broken(error.to_string()))?;
+    String::from_utf8(read(path)?).map_err(|error| broken(error.to_string()))
+}
+
+fn read_card(path: &Path) -> Result<Card, NetworkError> {
+    let text = read_text(path)?;
+    let broken = |problem: String| NetworkError::Card { path: path.to_owned(), problem };
     // The version first: a newer card may have keys this program does not know.
     let table: toml::Table =
-        toml::from_str(text).map_err(|error| broken(error.message().to_owned()))?;
+        toml::from_str(&text).map_err(|error| broken(error.message().to_owned()))?;
     let version = table.get("format_version").and_then(toml::Value::as_integer);
     let found = version.ok_or_else(|| broken("it has no format_version".to_owned()))?;
     if found != i64::from(FORMAT_VERSION) {
         return Err(NetworkError::Version { path: path.to_owned(), found });
     }
-    toml::from_str(text).map_err(|error| broken(error.message().to_owned()))
+    toml::from_str(&text).map_err(|error| broken(error.message().to_owned()))
 }
 
 #[cfg(test)]

@@ -44,6 +44,16 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     time("has_legal_move", &mut games, |game| {
         black_box(game.rules().has_legal_move(game.position()));
     });
+    time("checks", &mut games, |game| game.rules().checks(game.position(), &mut moves));
+    time("legal_moves, then gives_check", &mut games, |game| {
+        game.legal_moves(&mut moves);
+        moves.retain(|&mv| game.rules().gives_check(game.position(), mv));
+    });
+    let in_check = |game: &Game| game.in_check();
+    let mut checked: Vec<Game> = games.iter().filter(|game| in_check(game)).cloned().collect();
+    time("evasions, in check", &mut checked, |game| {
+        game.rules().evasions(game.position(), &mut moves);
+    });
     time("in_check", &mut games, |game| {
         black_box(game.rules().in_check(game.position()));
     });

@@ -152,32 +152,28 @@ impl Compiler<'_> {
     }
 }
 
-/// The line of a key such as `goals.repetition` or `pieces.K.moves`; its section's where the key
-/// itself is not there; else the first.
+/// The line of a key such as `goals.repetition` or `pieces.K.moves`; where the key itself is
+/// not there, that of the nearest section around it or of the first key inside it; else the first.
 fn line_of(text: &str, key: &str) -> usize {
-    let mut parts = key.split('.');
-    let (first, second) = (parts.next().unwrap_or_default(), parts.next());
-    let (mut section, mut best) = (String::new(), 1);
+    let (mut section, mut best, mut longest, mut child) = (String::new(), None, 0, None);
     for (index, line) in text.lines().enumerate() {
         let line = line.trim();
-        if let Some(name) = line.strip_prefix('[').and_then(|rest| rest.split(']').next()) {
-            section = name.trim().to_owned();
-            if section == first {
-                best = index + 1;
-            }
-            continue;
-        }
-        let Some((name, _)) = line.split_once('=') else {
+        let name = if let Some(rest) = line.strip_prefix('[') {
+            rest.split(']').next().unwrap_or_default().trim().clone_into(&mut section);
+            section.clone()
+        } else if let Some((name, _)) = line.split_once('=') {
+            let name = name.trim().replace('"', "");
+            if section.is_empty() { name } else { format!("{section}.{name}") }
+        } else {
             continue;
         };
-        let name = name.trim().trim_matches('"');
-        let here = match second {
-            Some(second) => section == first && name == second,
-            None => section.is_empty() && name == first,
-        };
-        if here {
-            return index + 1;
+        let inside =
+            key.strip_prefix(&name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+        if inside && name.len() > longest {
+            (best, longest) = (Some(index + 1), name.len());
+        } else if name.strip_prefix(key).is_some_and(|rest| rest.starts_with('.')) {
+            child = child.or(Some(index + 1));
         }
     }
-    best
+    best.or(child).unwrap_or(1)
 }

@@ -230,6 +230,11 @@ impl Compiler<'_> {
         if let Some((key, problem)) = rules.goals.contradiction(rules) {
             return Err(self.error(key, problem));
         }
+        for kind in rules.kinds() {
+            let key = format!("pieces.{}", rules.kind_name(kind));
+            let problem = "is on no board and in no hand of the start position";
+            self.require(total(rules, &rules.start, kind) > 0, &key, problem)?;
+        }
         let kinds = rules.kinds().filter(|&kind| rules.goes_to_hand(kind));
         let most: u32 = kinds.map(|kind| u32::from(total(rules, &rules.start, kind))).sum();
         let limit = rules.hand_limit.map_or(0, u32::from);

@@ -6,42 +6,7 @@ use serde::Deserialize;
 
 /// A variant file, read but not checked. [`Rules`](crate::Rules) is what becomes of it.
 ///
-/// The whole vocabulary, 25 keys; those with a star must be there:
-///
-/// | key | what it says |
-/// |---|---|
-/// | `name`* | letters, digits, `_` and `-` |
-/// | `board.files`*, `board.ranks`* | columns and rows, 121 squares at most |
-/// | `start`* | the start position as SFEN |
-/// | `pieces.X.moves`* | how piece X (A to Z) moves, in Betza letters (below); pieces stand in hand order |
-/// | `pieces.X.promotes` | how its other face moves; absent: it has none |
-/// | `pieces.X.royal` | `true` for the one piece that must not be lost |
-/// | `pieces.X.per_file` | no drop on a file that has this many own ones, front up |
-/// | `pieces.X.points` | what it counts in a declaration; absent: 1 |
-/// | `promotion.when`* | what turns a piece: `"zone"` (a move into, inside or out of the zone), `"capture"`, `"move"` (both ways) |
-/// | `promotion.zone` | how many far ranks the zone has |
-/// | `promotion.forced` | `true`: turning in the zone is no choice |
-/// | `drops.faces`* | how captured pieces come back: `"front"` or `"either"` face up; without `[drops]` they are gone |
-/// | `drops.hand_limit` | with so many in hand, nothing but a royal piece may be captured |
-/// | `drops.no_mate_by` | letters of pieces that may not be dropped to mate |
-/// | `invariants.royal_safe` | `true`: no move leaves the mover's royal piece attacked |
-/// | `invariants.movable` | `true`: no move or drop leaves a piece where it could never move again |
-/// | `goals.royal_captured` | `"loses"`: to lose the royal piece |
-/// | `goals.bare_royal` | `"loses"`: to have nothing else, unless the other side can be brought to that at once (a draw) |
-/// | `goals.safe_try` | `"wins"`: a royal piece on its last rank that cannot be taken |
-/// | `goals.no_moves`* | `"loses"`, or `"loses_in_check"` and else a draw |
-/// | `goals.repetition.count`* | the occurrence of a position that ends the game |
-/// | `goals.repetition.result`* | `"draw"`, `"first_mover_loses"` (of the game), `"last_mover_loses"` (who completes it) |
-/// | `goals.repetition.perpetual_check` | `"loses"`: a side that gave check with every move in between |
-/// | `goals.declaration` | the entering king's rule: `"27"`, `"24"`, `"none"`; the camp is the promotion zone |
-///
-/// `[handicaps]` names further start positions.
-///
-/// Betza letters: atoms `W F D N A H C Z G` leap (0,1) (1,1) (0,2) (1,2) (2,2) (0,3) (1,3) (2,3)
-/// (3,3), `R` and `B` slide like `W` and `F`, `K` is `WF`, `Q` is `RB`; a number after `W F R B K
-/// Q` limits a slide. Modifiers before an atom choose directions (`f b l r` forward, backward,
-/// left, right; `v s` upright, level) or say that it only moves (`m`) or only captures (`c`). A
-/// gold is `WfF`, a silver `FfW`, a shogi knight `ffN`, a chess pawn's step `mfWcfF`.
+#[doc = include_str!("../variants/README.md")]
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Definition {
@@ -159,8 +124,8 @@ pub struct Invariants {
 mod tests {
     /// The keys of the table above, sections left out.
     fn documented() -> Vec<String> {
-        let source = include_str!("definition.rs");
-        let rows = source.lines().filter_map(|line| line.strip_prefix("/// | `"));
+        let source = include_str!("../variants/README.md");
+        let rows = source.lines().filter_map(|line| line.strip_prefix("| `"));
         let cells = rows.filter_map(|row| row.split(" | ").next());
         let keys = cells.flat_map(|cell| cell.split(", ").map(str::to_owned).collect::<Vec<_>>());
         keys.map(|key| key.trim_matches(['`', '*']).rsplit('.').next().unwrap().to_owned())

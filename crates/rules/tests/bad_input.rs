@@ -54,6 +54,15 @@ fn definitions() {
         ("\"front\"", "\"front\"\nhand_limit = 0", &["drops.hand_limit: is 0"]),
         ("royal_safe = true", "royal_safe = false", &["drops.no_mate_by", "royal_safe"]),
         ("no_moves", "royal_captured = \"loses\"\nno_moves", &["goals.royal_captured", "never"]),
+        ("\"minishogi\"", "\"../x\"", &["my.toml:2: name: is \"../x\"", "letters, digits"]),
+        ("\"minishogi\"", "\"\"", &["name: is \"\""]),
+        ("per_file = 1", "per_file = 6", &["pieces.P.per_file: is 6", "5 squares"]),
+        ("\"front\"", "\"front\"\nhand_limit = 99", &["drops.hand_limit: is 99", "are 10"]),
+        ("\"RF\" }", "\"RF\", points = 5 }", &["pieces.R.points", "`goals.declaration`"]),
+        ("no_moves", "declaration = \"25\"\nno_moves", &["`25`", "expected one of `27`, `24`"]),
+        ("no_moves", "declaration = \"27\"\nno_moves", &["goals.declaration: can never", "are 10"]),
+        ("no_moves", "safe_try = \"loses\"\nno_moves", &["`loses`", "wins"]),
+        ("G = {", "N = { moves = \"N\" }\nG = {", &["pieces.N: is on no board"]),
         ("count = 4", "count = 1", &["goals.repetition: count is 1", "at least 2"]),
         ("\"first_mover_loses\"", "\"frist_mover_loses\"", &["did you mean `first_mover_loses`?"]),
         ("no_moves = \"loses\"\n", "", &["missing field `no_moves`"]),
@@ -82,6 +91,44 @@ fn a_piece_that_can_never_move_is_none() {
     let source = source.replacen("\"H\"", "\"G\"", 1);
     let message = Rules::from_toml(&source, "x").unwrap_err().to_string();
     assert!(message.contains("pieces.G.moves: leads nowhere"), "{message}");
+}
+
+/// The error of a variant with one text replaced by another.
+fn error_in(variant: &str, old: &str, new: &str) -> String {
+    let source = Rules::load(variant).unwrap().source().to_owned();
+    assert!(source.contains(old), "{old}");
+    Rules::from_toml(&source.replacen(old, new, 1), "my.toml").unwrap_err().to_string()
+}
+
+#[test]
+fn a_start_in_which_the_side_that_just_moved_can_be_taken() {
+    let message = error_in("minishogi", "rbsgk/4p/5/P4/KGSBR b", "4k/5/5/5/K3R b");
+    assert!(message.contains("my.toml:4: start") && message.contains("White is in check"));
+    // Where lions may be left to be taken, a game still does not begin so.
+    let message = error_in("doubutsu", "gle/1c1/1C1/ELG b", "g1e/1l1/1C1/ELG b");
+    assert!(message.contains("my.toml:4: start"), "{message}");
+    assert!(message.contains("White's L can be taken by the very first move"), "{message}");
+}
+
+#[test]
+fn goals_that_can_never_be_met() {
+    let message = error_in("doubutsu", "L = { moves = \"K\"", "L = { moves = \"sWbF\"");
+    assert!(message.contains("goals.safe_try: can never happen: L never gets"), "{message}");
+    // Pieces that only go forward, and never come back from a hand.
+    let forward = "K = { moves = \"fK\", royal = true }\nP = { moves = \"fW\" }\n";
+    let text = format!(
+        "name = \"forward\"\nboard = {{ files = 3, ranks = 5 }}\nstart = \"kpp/3/3/3/PPK b - 1\"\n\
+         [pieces]\n{forward}[goals]\nroyal_captured = \"loses\"\nno_moves = \"loses\"\n"
+    );
+    assert!(Rules::from_toml(&text, "my.toml").is_ok());
+    let text = text + "repetition = { count = 3, result = \"draw\" }\n";
+    let message = Rules::from_toml(&text, "my.toml").unwrap_err().to_string();
+    assert!(message.starts_with("my.toml:10: goals.repetition: can never happen"), "{message}");
+    // An entering king that never enters, and one with no camp to enter.
+    let message = error_in("shogi", "K = { moves = \"K\"", "K = { moves = \"bKsW\"");
+    assert!(message.contains("goals.declaration: can never be made: K never"), "{message}");
+    let message = error_in("kyoto", "no_moves", "declaration = \"24\"\nno_moves");
+    assert!(message.contains("goals.declaration: needs a camp"), "{message}");
 }
 
 #[test]

@@ -35,7 +35,7 @@ pub(crate) struct Arguments {
     /// The network's folder.
     #[arg(long, value_name = "DIR")]
     network: PathBuf,
-    /// The game, where the network's is not an embedded variant: its variant file.
+    /// The variant, where the network's folder does not say: a name or a file.
     #[arg(long)]
     rules: Option<String>,
     /// Simulations a move where the GUI gives no limit.
@@ -45,7 +45,10 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let network = Network::load(&arguments.network)?;
-    let rules = Arc::new(Rules::load(arguments.rules.as_deref().unwrap_or(&network.card.game))?);
+    let rules = Arc::new(match &arguments.rules {
+        Some(name) => Rules::load(name)?,
+        None => network.rules()?,
+    });
     let encoding = Arc::new(Encoding::new(Arc::clone(&rules)));
     network.check(&encoding)?;
     let mut engine = Engine {

@@ -132,10 +132,10 @@ fn rules_of(
     first: &Contestant,
     second: &Contestant,
 ) -> Result<Arc<Rules>, Failure> {
-    let name = arguments.rules.as_deref().or(first.game()).or(second.game());
-    let name =
-        name.ok_or_else(|| Failure::usage("neither player says which game: give --rules VARIANT"))?;
-    Ok(Arc::new(Rules::load(name)?))
+    let named = arguments.rules.as_deref().map(Rules::load);
+    let rules = named.or_else(|| first.rules()).or_else(|| second.rules());
+    let nobody = "neither player says which game: give --rules VARIANT";
+    Ok(Arc::new(rules.ok_or_else(|| Failure::usage(nobody))??))
 }
 
 fn moves_line(played: &Played, rules: &Rules) -> String {

@@ -57,6 +57,22 @@ fn what_is_saved_is_loaded() {
 }
 
 #[test]
+fn a_network_brings_its_rules_along() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = Rules::load("doubutsu").unwrap().source().replace("\"doubutsu\"", "\"mine\"");
+    let rules = Arc::new(Rules::from_toml(&text, "mine.toml").unwrap());
+    let path = folder.path().join("net");
+    network(&Encoding::new(Arc::clone(&rules))).save(&path).unwrap();
+    let loaded = Network::load(&path).unwrap();
+    assert_eq!(loaded.rules().unwrap().source(), rules.source());
+    loaded.check_rules(&rules).unwrap();
+    // Networks of before had no table: an embedded variant is found by its name.
+    std::fs::remove_file(path.join(VARIANT_FILE)).unwrap();
+    let message = Network::load(&path).unwrap().rules().unwrap_err().to_string();
+    assert!(message.contains("no variant `mine`"), "{message}");
+}
+
+#[test]
 fn what_is_missing_is_named() {
     let message = Network::load(Path::new("no/such/folder")).unwrap_err().to_string();
     assert!(message.contains("no such folder"), "{message}");
