@@ -85,9 +85,20 @@ fn legal_moves_have_distinct_labels_and_mirror() {
 fn mirrored(game: &Game) -> Position {
     let rules = game.rules();
     let sfen = game.position().to_sfen(rules);
-    let (board, rest) = sfen.split_once(' ').unwrap();
-    let ranks: Vec<String> = board.split('/').map(mirrored_rank).collect();
-    Position::from_sfen(rules, &format!("{} {rest}", ranks.join("/"))).unwrap()
+    let fields: Vec<&str> = sfen.split(' ').collect();
+    let ranks: Vec<String> = fields[0].split('/').map(mirrored_rank).collect();
+    // Pieces that are each other's mirror image change places, on the board and in hand.
+    let partner = |letter: char| -> char {
+        let name = letter.to_ascii_uppercase().to_string();
+        let Some(role) = rules.roles().find(|&role| rules.role_name(role) == name) else {
+            return letter;
+        };
+        let other = rules.role_name(rules.mirror_role(role)).chars().next().unwrap();
+        if letter.is_ascii_lowercase() { other.to_ascii_lowercase() } else { other }
+    };
+    let swapped = |text: &str| text.chars().map(partner).collect::<String>();
+    let (board, hands) = (swapped(&ranks.join("/")), swapped(fields[2]));
+    Position::from_sfen(rules, &format!("{board} {} {hands} {}", fields[1], fields[3])).unwrap()
 }
 
 fn mirrored_rank(rank: &str) -> String {
