@@ -2,7 +2,7 @@
 
 use crate::Failure;
 use crate::external::{EngineSpec, ExternalEngine, Reply, split_command};
-use keiko_network::{BurnEvaluator, Encoding, Network};
+use keiko_network::{Encoding, Inference, Network, NetworkEvaluator};
 use keiko_rules::{Move, Rules, RulesError};
 use keiko_selfplay::SearchConfig;
 use keiko_trainer::arena::{Player, PlayerError, RandomPlayer, SearchPlayer, Turn};
@@ -80,7 +80,12 @@ impl Contestant {
             Contestant::Network(_, network) => {
                 let encoding = Arc::new(Encoding::new(Arc::clone(rules)));
                 network.check(&encoding)?;
-                let evaluator = BurnEvaluator::new(&network.weights, encoding, settings.batch);
+                let evaluator = NetworkEvaluator::new(
+                    &network.weights,
+                    encoding,
+                    settings.batch,
+                    &Inference::exact(),
+                );
                 let simulations = settings.simulations;
                 Seated::Network(Box::new(SearchPlayer { evaluator, search: SEARCH, simulations }))
             }
@@ -92,7 +97,7 @@ impl Contestant {
 pub(crate) enum Seated {
     Random(RandomPlayer),
     External(ExternalPlayer),
-    Network(Box<SearchPlayer<BurnEvaluator>>),
+    Network(Box<SearchPlayer<NetworkEvaluator>>),
 }
 
 impl Player for Seated {

@@ -1,8 +1,9 @@
 //! The network as a search's evaluator.
 
+use crate::cpu::CpuNetwork;
 use crate::losses::{softmax, softplus};
 use crate::model::{Model, VALUE_OUTPUTS, host, input};
-use crate::{Encoding, MOVES_LEFT_SCALE, Weights};
+use crate::{Calibration, Encoding, Features, MOVES_LEFT_SCALE, Precision, Weights};
 use burn::tensor::Device;
 use keiko_rules::{Game, Move};
 use keiko_selfplay::{Evaluation, Evaluator, Slot, Wdl};
@@ -15,15 +16,42 @@ const LARGEST_PASS: usize = 32;
 /// Fewest: matrix products of a single row take another path, with other rounding.
 const SMALLEST_PASS: usize = 2;
 
-/// Evaluates positions with a network, on the caller's thread.
-///
-/// Weights are transformed once, here. Every pass has one of few shapes, padded with empty
-/// boards; no row's arithmetic depends on another row or on their number.
+/// What computes a network.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Inference {
+    /// burn's tensors and kernels. Every pass has one of few shapes, padded with empty boards.
+    Burn,
+    /// keiko's own kernels.
+    Cpu {
+        /// How numbers are held.
+        precision: Precision,
+        /// What 8-bit activations have to hold; other precisions need none.
+        calibration: Option<Calibration>,
+        /// Which instructions may be used.
+        features: Features,
+    },
+}
+
+impl Inference {
+    /// keiko's own kernels in full precision, with all that this processor can do.
+    pub fn exact() -> Inference {
+        let (precision, features) = (Precision::F32, Features::detect());
+        Inference::Cpu { precision, calibration: None, features }
+    }
+}
+
 #[derive(Debug)]
-pub struct BurnEvaluator {
+enum Backend {
+    Burn { device: Device, model: Box<Model> },
+    Cpu(Box<CpuNetwork>),
+}
+
+/// Evaluates positions with a network, on the caller's thread. Weights are packed once, when it
+/// is made; no position's arithmetic depends on what else is in its batch.
+#[derive(Debug)]
+pub struct NetworkEvaluator {
     encoding: Arc<Encoding>,
-    device: Device,
-    model: Model,
+    backend: Backend,
     batch: usize,
     /// Pushed positions, each `[planes, squares]`.
     inputs: Vec<f32>,
@@ -39,17 +67,30 @@ pub struct BurnEvaluator {
     busy: Duration,
 }
 
-impl BurnEvaluator {
+impl NetworkEvaluator {
     /// An evaluator that works best with `batch` positions a run.
     ///
     /// # Panics
     /// When the weights are not of the encoding's shapes.
-    pub fn new(weights: &Weights, encoding: Arc<Encoding>, batch: usize) -> BurnEvaluator {
-        let device = Device::flex();
-        BurnEvaluator {
-            model: Model::fixed(&encoding, weights, &device),
+    pub fn new(
+        weights: &Weights,
+        encoding: Arc<Encoding>,
+        batch: usize,
+        inference: &Inference,
+    ) -> NetworkEvaluator {
+        let backend = match inference {
+            Inference::Burn => {
+                let device = Device::flex();
+                let model = Box::new(Model::fixed(&encoding, weights, &device));
+                Backend::Burn { device, model }
+            }
+            Inference::Cpu { precision, calibration, features } => Backend::Cpu(Box::new(
+                CpuNetwork::new(&encoding, weights, *precision, calibration.as_ref(), *features),
+            )),
+        };
+        NetworkEvaluator {
             encoding,
-            device,
+            backend,
             batch: batch.max(1),
             inputs: Vec::new(),
             labels: Vec::new(),
@@ -83,27 +124,45 @@ impl BurnEvaluator {
         self.values.clear();
     }
 
-    /// Evaluates the positions of these slots in one pass of `rows` rows.
-    fn pass(&mut self, slots: Range<usize>, rows: usize) {
+    /// Evaluates the positions of these slots.
+    fn pass(&mut self, slots: Range<usize>) {
         let size = self.encoding.planes() * self.encoding.squares();
         let positions = &self.inputs[slots.start * size..slots.end * size];
-        let x = input(positions, rows, &self.encoding, &self.device);
-        let (policy, value) = self.model.forward(x);
-        let (policy, value) = (host(policy), host(value));
-        let (squares, planes) = (self.encoding.squares(), self.encoding.labels());
-        for (row, slot) in slots.enumerate() {
-            let outputs = &value[row * VALUE_OUTPUTS..][..VALUE_OUTPUTS];
-            self.values.push(read_value(outputs));
-            let place = |label: usize| {
-                let (plane, square) = (label / squares, label % squares);
-                (square * rows + row) * planes + plane
-            };
-            let start = self.prior.len();
-            let labels = &self.labels[self.slots[slot].clone()];
-            self.prior.extend(labels.iter().map(|&label| policy[place(label as usize)]));
-            softmax(&mut self.prior[start..]);
+        let squares = self.encoding.squares();
+        let (labels, prior, values) = (&self.labels, &mut self.prior, &mut self.values);
+        let mut slots = slots.map(|slot| &labels[self.slots[slot].clone()]);
+        let mut take = |value: &[f32], logit: &dyn Fn(usize, usize) -> f32| {
+            values.push(read_value(value));
+            let labels = slots.next().expect("a slot for each position");
+            let start = prior.len();
+            let place = |&label: &u32| (label as usize / squares, label as usize % squares);
+            prior.extend(labels.iter().map(place).map(|(label, square)| logit(label, square)));
+            softmax(&mut prior[start..]);
+        };
+        match &mut self.backend {
+            Backend::Cpu(network) => network.run(positions, |outputs| {
+                take(&outputs.value, &|label, square| outputs.logit(label, square));
+            }),
+            Backend::Burn { device, model } => {
+                let rows = rows_for(positions.len() / size);
+                let x = input(positions, rows, &self.encoding, device);
+                let (policy, value) = model.forward(x);
+                let (policy, value) = (host(policy), host(value));
+                let planes = self.encoding.labels();
+                for row in 0..positions.len() / size {
+                    let logit = |label, square| policy[(square * rows + row) * planes + label];
+                    take(&value[row * VALUE_OUTPUTS..][..VALUE_OUTPUTS], &logit);
+                }
+            }
         }
     }
+}
+
+/// What 8-bit activations of a network have to hold, judged by positions that it may meet, each
+/// `[planes, squares]` as [`Encoding::encode`] writes them.
+pub fn calibrate(weights: &Weights, encoding: &Encoding, positions: &[f32]) -> Calibration {
+    let features = Features::detect();
+    CpuNetwork::new(encoding, weights, Precision::F32, None, features).calibrate(positions)
 }
 
 fn read_value(outputs: &[f32]) -> (Wdl, f32) {
@@ -118,7 +177,7 @@ fn rows_for(positions: usize) -> usize {
     positions.next_power_of_two().clamp(SMALLEST_PASS, LARGEST_PASS)
 }
 
-impl Evaluator for BurnEvaluator {
+impl Evaluator for NetworkEvaluator {
     fn push(&mut self, game: &Game, legal: &[Move]) -> Slot {
         self.begin();
         let start = self.inputs.len();
@@ -137,7 +196,7 @@ impl Evaluator for BurnEvaluator {
         let mut next = self.values.len();
         while next < self.slots.len() {
             let end = self.slots.len().min(next + LARGEST_PASS);
-            self.pass(next..end, rows_for(end - next));
+            self.pass(next..end);
             self.evaluations += (end - next) as u64;
             next = end;
         }

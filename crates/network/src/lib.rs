@@ -2,10 +2,11 @@
 //!
 //! [`Encoding`] turns a game into planes and moves into labels. [`Weights`] are named tensors
 //! on the host, the one form that learner, average, checkpoint, published [`Network`] and
-//! [`BurnEvaluator`] share; burn lends its tensors, kernels and automatic differentiation. All
+//! [`NetworkEvaluator`] share; burn lends its tensors, kernels and automatic differentiation. All
 //! arithmetic stays on the caller's thread, in an order fixed by shapes alone.
 
 mod batch;
+mod cpu;
 mod encoding;
 mod evaluator;
 mod learner;
@@ -18,8 +19,9 @@ mod weights;
 mod winograd;
 
 pub use batch::{Batch, Sample};
+pub use cpu::{Calibration, Features, Precision};
 pub use encoding::Encoding;
-pub use evaluator::BurnEvaluator;
+pub use evaluator::{Inference, NetworkEvaluator, calibrate};
 pub use learner::{LearnError, Learner, StepReport, evaluate_losses};
 pub use losses::{Losses, MOVES_LEFT_SCALE};
 pub use network::{

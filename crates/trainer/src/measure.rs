@@ -8,7 +8,7 @@ use crate::run::{Run, RunError, now};
 use crate::statistics::{self, StepSums};
 use crate::train::{Clock, Event, Watcher};
 use crate::workers::Workers;
-use keiko_network::{BurnEvaluator, Network, Provenance, Weights, evaluate_losses};
+use keiko_network::{Inference, Network, NetworkEvaluator, Provenance, Weights, evaluate_losses};
 use keiko_selfplay::SelfPlay;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -314,16 +314,18 @@ impl Run {
             count: self.experiment.machine.workers,
             batch: self.experiment.machine.batch,
             weights: self.learner.average(),
+            inference: Inference::exact(),
             encoding: &self.encoding,
         }
     }
 
-    fn search_player(&self, weights: &Weights) -> SearchPlayer<BurnEvaluator> {
+    fn search_player(&self, weights: &Weights) -> SearchPlayer<NetworkEvaluator> {
         SearchPlayer {
-            evaluator: BurnEvaluator::new(
+            evaluator: NetworkEvaluator::new(
                 weights,
                 Arc::clone(&self.encoding),
                 self.experiment.machine.batch,
+                &Inference::exact(),
             ),
             search: self.experiment.search.clone(),
             simulations: self.experiment.arena.simulations,

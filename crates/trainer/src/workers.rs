@@ -1,6 +1,6 @@
 //! Self-play on all cores: a worker a core, each with its own games and its own evaluator.
 
-use keiko_network::{BurnEvaluator, Encoding, Weights};
+use keiko_network::{Encoding, Inference, NetworkEvaluator, Weights};
 use keiko_selfplay::{GameRecord, SelfPlay};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
@@ -14,6 +14,8 @@ pub struct Workers<'a> {
     pub batch: usize,
     /// The network behind every evaluator.
     pub weights: &'a Weights,
+    /// What computes it.
+    pub inference: Inference,
     /// How it reads positions.
     pub encoding: &'a Arc<Encoding>,
 }
@@ -47,8 +49,12 @@ impl Workers<'_> {
             let spawn = |_| {
                 let sender = sender.clone();
                 scope.spawn(move || {
-                    let mut evaluator =
-                        BurnEvaluator::new(self.weights, Arc::clone(self.encoding), self.batch);
+                    let mut evaluator = NetworkEvaluator::new(
+                        self.weights,
+                        Arc::clone(self.encoding),
+                        self.batch,
+                        &self.inference,
+                    );
                     let finished =
                         |game| sender.send(game).expect("the collector outlives its workers");
                     selfplay.play(&mut evaluator, take, finished, stop);

@@ -1,9 +1,10 @@
 //! `keiko bench`: how fast, in rounds that take turns.
 
+mod inference;
 mod perft;
 
 use crate::Failure;
-use keiko_network::{Encoding, Weights};
+use keiko_network::{Encoding, Inference, Weights};
 use keiko_rules::Rules;
 use keiko_selfplay::SelfPlay;
 use keiko_trainer::{Experiment, Work, Workers};
@@ -29,6 +30,8 @@ pub(crate) struct Arguments {
 enum What {
     /// Leaves a second of perft from the start, and the time of a move, one core.
     Perft(perft::Arguments),
+    /// Positions a second inside the network, by what computes them.
+    Inference(inference::Arguments),
     /// Self-play of an experiment's untrained network, on one worker and on as many as it says.
     Selfplay {
         /// The experiment.
@@ -45,6 +48,7 @@ enum What {
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     match &arguments.what {
         What::Perft(arguments) => perft::run(arguments),
+        What::Inference(arguments) => inference::run(arguments),
         What::Selfplay { experiment, set, seconds } => bench_selfplay(experiment, set, *seconds),
     }
 }
@@ -70,6 +74,7 @@ fn bench_selfplay(file: &Path, set: &[String], seconds: f64) -> Result<ExitCode,
             count,
             batch: experiment.machine.batch,
             weights: &weights,
+            inference: Inference::exact(),
             encoding: &encoding,
         };
         one_round(&workers, &experiment, &rules, seconds)

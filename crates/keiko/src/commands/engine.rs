@@ -2,7 +2,7 @@
 
 use crate::Failure;
 use crate::players::SEARCH;
-use keiko_network::{BurnEvaluator, Encoding, Network};
+use keiko_network::{Encoding, Inference, Network, NetworkEvaluator};
 use keiko_rules::{Color, Game, Move, Reason, Rules};
 use keiko_selfplay::{Evaluator, Findings, Purpose, Search, generator};
 use std::io::{BufRead, Write};
@@ -52,7 +52,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let encoding = Arc::new(Encoding::new(Arc::clone(&rules)));
     network.check(&encoding)?;
     let mut engine = Engine {
-        evaluator: BurnEvaluator::new(&network.weights, encoding, 1),
+        evaluator: NetworkEvaluator::new(&network.weights, encoding, 1, &Inference::exact()),
         game: Game::new(Arc::clone(&rules)),
         rules,
         simulations: arguments.simulations,
@@ -131,7 +131,7 @@ impl Input {
 }
 
 struct Engine {
-    evaluator: BurnEvaluator,
+    evaluator: NetworkEvaluator,
     rules: Arc<Rules>,
     game: Game,
     simulations: u32,

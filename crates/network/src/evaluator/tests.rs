@@ -39,7 +39,7 @@ fn setup(name: &str, channels: usize) -> (Arc<Encoding>, Weights) {
 
 type Answer = (Vec<u32>, [u32; 4]);
 
-fn answers(evaluator: &mut BurnEvaluator, positions: &[(Game, Vec<Move>)]) -> Vec<Answer> {
+fn answers(evaluator: &mut NetworkEvaluator, positions: &[(Game, Vec<Move>)]) -> Vec<Answer> {
     let slots: Vec<Slot> =
         positions.iter().map(|(game, legal)| evaluator.push(game, legal)).collect();
     evaluator.run();
@@ -51,8 +51,107 @@ fn answers(evaluator: &mut BurnEvaluator, positions: &[(Game, Vec<Move>)]) -> Ve
     slots.iter().map(bits).collect()
 }
 
+fn cpu(precision: Precision, calibration: Option<Calibration>, features: Features) -> Inference {
+    Inference::Cpu { precision, calibration, features }
+}
+
+/// Every way to compute, on this machine and as if it had less.
+fn all_inferences(weights: &Weights, encoding: &Arc<Encoding>) -> Vec<(String, Inference)> {
+    let full = Features::detect();
+    let inputs = encoded(encoding, &positions(encoding, 50));
+    let calibration = crate::calibrate(weights, encoding, &inputs);
+    let sets = [
+        ("full", full),
+        ("AVX2", Features { avx2: full.avx2, ..Features::default() }),
+        ("portable", Features::default()),
+    ];
+    let mut all = vec![("burn".to_owned(), Inference::Burn)];
+    for (name, features) in sets {
+        for precision in [Precision::F32, Precision::Bf16, Precision::Int8] {
+            let inference = cpu(precision, Some(calibration.clone()), features);
+            all.push((format!("{precision:?} {name}"), inference));
+        }
+    }
+    all
+}
+
+fn encoded(encoding: &Encoding, positions: &[(Game, Vec<Move>)]) -> Vec<f32> {
+    let size = encoding.planes() * encoding.squares();
+    let mut inputs = vec![0.0; positions.len() * size];
+    for ((game, _), input) in positions.iter().zip(inputs.chunks_exact_mut(size)) {
+        encoding.encode(game, input);
+    }
+    inputs
+}
+
+/// Largest differences of probabilities and of chances, and the mean KL of the policies.
+fn differences(
+    weights: &Weights,
+    encoding: &Arc<Encoding>,
+    positions: &[(Game, Vec<Move>)],
+    one: &Inference,
+    other: &Inference,
+) -> (f32, f32, f32) {
+    let mut evaluators = [one, other]
+        .map(|inference| NetworkEvaluator::new(weights, encoding.clone(), 32, inference));
+    let [first, second] = evaluators.each_mut().map(|evaluator| {
+        let found = answers(evaluator, positions).into_iter();
+        found
+            .map(|(prior, value)| {
+                let prior: Vec<f32> = prior.into_iter().map(f32::from_bits).collect();
+                (prior, value.map(f32::from_bits))
+            })
+            .collect::<Vec<_>>()
+    });
+    let (mut most, mut chances, mut divergence) = (0.0f32, 0.0f32, 0.0);
+    for ((prior, value), (other_prior, other_value)) in first.iter().zip(&second) {
+        for (p, q) in prior.iter().zip(other_prior) {
+            most = most.max((p - q).abs());
+            divergence += p * (p / q).ln();
+        }
+        for (a, b) in value.iter().zip(other_value).take(3) {
+            chances = chances.max((a - b).abs());
+        }
+    }
+    (most, chances, divergence / positions.len() as f32)
+}
+
+#[test]
+fn all_ways_to_compute_agree() {
+    for (name, channels) in [
+        ("minishogi", 64),
+        ("doubutsu", 32),
+        ("microshogi", 48),
+        ("judkins", 96),
+        ("tori", 64),
+        ("shatranj", 16),
+        ("shogi", 64),
+    ] {
+        let (encoding, weights) = setup(name, channels);
+        let positions = positions(&encoding, 100);
+        for (way, inference) in all_inferences(&weights, &encoding) {
+            let (most, chances, divergence) =
+                differences(&weights, &encoding, &positions, &Inference::Burn, &inference);
+            println!("{name} {channels} {way}: {most:.2e} {chances:.2e} {divergence:.2e}");
+            let (allowed, allowed_divergence) = match way.split(' ').next().unwrap() {
+                "burn" => (0.0, 0.0),
+                "F32" => (2e-5, 1e-7),
+                // The values of these weights are made sharp: see `setup`.
+                "Bf16" => (1e-1, 1e-4),
+                _ => (3e-1, 5e-3),
+            };
+            assert!(most <= allowed && chances <= allowed, "{name} {way} {most} {chances}");
+            assert!(divergence <= allowed_divergence, "{name} {way} {divergence}");
+        }
+    }
+}
+
 #[test]
 fn an_evaluation_does_not_depend_on_its_batch() {
+    let (encoding, weights) = setup("minishogi", 64);
+    for (_, inference) in all_inferences(&weights, &encoding) {
+        batches_agree("minishogi", 64, &inference);
+    }
     let boards = ["minishogi", "doubutsu", "microshogi", "judkins", "gorogoroplus", "shogi"];
     for (name, channels) in boards.map(|name| (name, 32)).into_iter().chain([
         ("minishogi", 20),
@@ -61,36 +160,41 @@ fn an_evaluation_does_not_depend_on_its_batch() {
         ("minishogi", 96),
         ("shogi", 64),
     ]) {
-        let (encoding, weights) = setup(name, channels);
-        let positions = positions(&encoding, 70);
-        let mut alone = BurnEvaluator::new(&weights, encoding.clone(), 1);
-        let expected: Vec<Answer> = positions
-            .iter()
-            .flat_map(|position| answers(&mut alone, std::slice::from_ref(position)))
-            .collect();
-        for batch in [2, 3, 7, 8, 16, 20, 32, 33, 70] {
-            let mut evaluator = BurnEvaluator::new(&weights, encoding.clone(), batch);
-            for (index, chunk) in positions.chunks(batch).enumerate() {
-                let found = answers(&mut evaluator, chunk);
-                let wanted = &expected[index * batch..][..chunk.len()];
-                assert_eq!(found, wanted, "{name} {channels} channels, batch {batch}");
-            }
-            assert_eq!(evaluator.evaluations(), 70);
-        }
-        // At another row, among other positions.
-        let mut reversed = positions.clone();
-        reversed.reverse();
-        let mut found = answers(&mut alone, &reversed);
-        found.reverse();
-        assert_eq!(found, expected, "{name} {channels}");
+        batches_agree(name, channels, &Inference::Burn);
+        batches_agree(name, channels, &cpu(Precision::F32, None, Features::detect()));
     }
+}
+
+fn batches_agree(name: &str, channels: usize, inference: &Inference) {
+    let (encoding, weights) = setup(name, channels);
+    let positions = positions(&encoding, 70);
+    let mut alone = NetworkEvaluator::new(&weights, encoding.clone(), 1, inference);
+    let expected: Vec<Answer> = positions
+        .iter()
+        .flat_map(|position| answers(&mut alone, std::slice::from_ref(position)))
+        .collect();
+    for batch in [2, 3, 7, 8, 16, 20, 32, 33, 70] {
+        let mut evaluator = NetworkEvaluator::new(&weights, encoding.clone(), batch, inference);
+        for (index, chunk) in positions.chunks(batch).enumerate() {
+            let found = answers(&mut evaluator, chunk);
+            let wanted = &expected[index * batch..][..chunk.len()];
+            assert_eq!(found, wanted, "{name} {channels} channels, batch {batch}");
+        }
+        assert_eq!(evaluator.evaluations(), 70);
+    }
+    // At another row, among other positions.
+    let mut reversed = positions.clone();
+    reversed.reverse();
+    let mut found = answers(&mut alone, &reversed);
+    found.reverse();
+    assert_eq!(found, expected, "{name} {channels}");
 }
 
 #[test]
 fn evaluations_are_distributions() {
     let (encoding, weights) = setup("minishogi", 32);
     let positions = positions(&encoding, 40);
-    let mut evaluator = BurnEvaluator::new(&weights, encoding, 8);
+    let mut evaluator = NetworkEvaluator::new(&weights, encoding, 8, &Inference::Burn);
     for (game, legal) in &positions {
         let slot = evaluator.push(game, legal);
         evaluator.run();
@@ -107,5 +211,5 @@ fn evaluations_are_distributions() {
 #[test]
 fn an_evaluator_may_move_to_another_thread() {
     fn is_send<T: Send>() {}
-    is_send::<BurnEvaluator>();
+    is_send::<NetworkEvaluator>();
 }

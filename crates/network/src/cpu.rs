@@ -1,0 +1,360 @@
+//! The network on the processor's own vectors: packed once, no allocation a call, one thread.
+//!
+//! What is computed is what [`crate::model`] computes; how is what small boards want. Each
+//! position runs through a layer on its own, so its bits depend on nothing else.
+
+#[cfg(target_arch = "x86_64")]
+#[allow(unsafe_code, reason = "vector instructions; each block says why it is sound")]
+mod avx512;
+mod features;
+mod pack;
+mod portable;
+mod tiles;
+
+pub use features::Features;
+pub use pack::Precision;
+
+use crate::{Architecture, Encoding, Weights};
+use pack::{LARGEST_ACTIVATION, Packed, padded};
+use tiles::{Board, Job, Tile, tiles};
+
+/// Positions that go through a layer together, so that its weights stay in the cache.
+const TOGETHER: usize = 8;
+/// What an 8-bit input plane of 1 is worth: planes go from 0 to 1.
+const INPUT_UNIT: f32 = 1.0 / LARGEST_ACTIVATION;
+/// Conversions to smaller numbers take so many at a time.
+const CONVERTED: usize = 64;
+
+/// The largest activations that 8 bits have to hold, by layer: what each block's two convolutions
+/// read.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Calibration {
+    /// Two numbers a block.
+    pub largest: Vec<f32>,
+}
+
+/// A dense layer over channels, `[inputs, outputs]`.
+#[derive(Clone, Debug)]
+struct Dense {
+    weight: Vec<f32>,
+    bias: Vec<f32>,
+}
+
+impl Dense {
+    fn apply(&self, x: &[f32], out: &mut [f32]) {
+        out.copy_from_slice(&self.bias);
+        for (value, row) in x.iter().zip(self.weight.chunks_exact(self.bias.len())) {
+            for (out, weight) in out.iter_mut().zip(row) {
+                *out += value * weight;
+            }
+        }
+    }
+}
+
+/// A network packed for one board.
+#[derive(Debug)]
+pub(crate) struct CpuNetwork {
+    features: Features,
+    board: Board,
+    tiles: Vec<Tile>,
+    planes: usize,
+    /// Channels of the trunk, filled up.
+    channels: usize,
+    stem: Packed,
+    blocks: Vec<[Packed; 2]>,
+    /// By block: what its two convolutions' inputs are multiplied with before they are rounded.
+    per_unit: Vec<[f32; 2]>,
+    policy_hidden: Packed,
+    /// `[labels, channels]`
+    policy: Vec<f32>,
+    policy_bias: Vec<f32>,
+    value_conv: Packed,
+    value_channels: usize,
+    value_hidden: Dense,
+    value: Dense,
+    scratch: Scratch,
+}
+
+/// Activations of the positions that are under way, each `[squares, channels]`.
+#[derive(Debug, Default)]
+struct Scratch {
+    planes: Vec<f32>,
+    words: Vec<u32>,
+    trunk: Vec<Vec<f32>>,
+    inner: Vec<Vec<f32>>,
+    policy: Vec<Vec<f32>>,
+    value: Vec<f32>,
+    pooled: Vec<f32>,
+    hidden: Vec<f32>,
+}
+
+/// What a position's policy logits are computed from, and its value outputs.
+pub(crate) struct Outputs<'a> {
+    network: &'a CpuNetwork,
+    hidden: &'a [f32],
+    /// Three logits and moves left.
+    pub(crate) value: [f32; 4],
+}
+
+impl Outputs<'_> {
+    /// The logit of a label on a square.
+    pub(crate) fn logit(&self, label: usize, square: usize) -> f32 {
+        let channels = self.network.channels;
+        let hidden = &self.hidden[square * channels..][..channels];
+        let weights = &self.network.policy[label * channels..][..channels];
+        dot(hidden, weights) + self.network.policy_bias[label]
+    }
+}
+
+/// A sum in a fixed order, sixteen lanes at a time.
+fn dot(a: &[f32], b: &[f32]) -> f32 {
+    let mut lanes = [0.0f32; 16];
+    for (a, b) in a.chunks_exact(16).zip(b.chunks_exact(16)) {
+        for ((lane, a), b) in lanes.iter_mut().zip(a).zip(b) {
+            *lane += a * b;
+        }
+    }
+    lanes.iter().sum()
+}
+
+/// Reads parameters by name.
+struct Named<'a>(&'a Weights);
+
+impl Named<'_> {
+    fn get(&self, name: &str) -> &[f32] {
+        let parameter = self.0.parameters().iter().find(|it| it.name == name);
+        &parameter.expect("the network has its layout's parameters").values
+    }
+
+    fn layer(&self, name: &str) -> (&[f32], &[f32]) {
+        (self.get(&format!("{name}.weight")), self.get(&format!("{name}.bias")))
+    }
+
+    /// `[out, in]` parameters, possibly of several layers side by side.
+    fn dense(&self, names: &[&str], inputs: usize) -> Dense {
+        let layers: Vec<_> = names.iter().map(|name| self.layer(name)).collect();
+        let bias: Vec<f32> = layers.iter().flat_map(|(_, bias)| bias.iter().copied()).collect();
+        let rows: Vec<&[f32]> =
+            layers.iter().flat_map(|(weight, _)| weight.chunks_exact(inputs)).collect();
+        let weight = (0..inputs).flat_map(|input| rows.iter().map(move |row| row[input]));
+        Dense { weight: weight.collect(), bias }
+    }
+
+    /// A block's second convolution, its gain folded in.
+    fn second(&self, block: usize) -> Vec<f32> {
+        let gain = self.get(&format!("blocks.{block}.gain"));
+        let (weight, bias) = self.layer(&format!("blocks.{block}.conv2"));
+        let row = weight.len() / bias.len();
+        let rows = weight.chunks_exact(row).zip(gain);
+        rows.flat_map(|(row, gain)| row.iter().map(move |value| value * gain)).collect()
+    }
+}
+
+impl CpuNetwork {
+    /// Packs weights. The trunk has the precision asked for; heads of an 8-bit trunk read bf16
+    /// where the processor has that, else f32.
+    pub(crate) fn new(
+        encoding: &Encoding,
+        weights: &Weights,
+        precision: Precision,
+        calibration: Option<&Calibration>,
+        features: Features,
+    ) -> CpuNetwork {
+        let Architecture { channels: raw, blocks } = weights.architecture();
+        let named = Named(weights);
+        let channels = padded(raw);
+        let board = Board { files: encoding.files(), ranks: encoding.ranks() };
+        let outer = features.outer(precision);
+        let convolution = |precision: Precision, name: &str, taps: usize| {
+            let (weight, bias) = named.layer(name);
+            Packed::new(precision, weight, bias, taps, precision.words(channels), 1.0)
+        };
+        let largest =
+            |index: usize| calibration.map_or(1.0, |it| it.largest[index].max(f32::MIN_POSITIVE));
+        let trunk = |block: usize| {
+            let words = precision.words(channels);
+            let unit = |half: usize| largest(2 * block + half) / LARGEST_ACTIVATION;
+            let (first, first_bias) = named.layer(&format!("blocks.{block}.conv1"));
+            let second_bias = named.get(&format!("blocks.{block}.conv2.bias"));
+            [
+                Packed::new(precision, first, first_bias, 9, words, unit(0)),
+                Packed::new(precision, &named.second(block), second_bias, 9, words, unit(1)),
+            ]
+        };
+        let stem_words = precision.words(encoding.planes());
+        let (stem, stem_bias) = named.layer("stem");
+        let (policy, policy_bias) = named.layer("policy.output");
+        let value_channels = named.get("value.conv.bias").len();
+        let value_hidden = named.get("value.hidden.bias").len();
+        let tile = if features.avx512 { tiles::LONGEST_TILE } else { portable::LONGEST_TILE };
+        let mut filled = vec![0.0; policy_bias.len() * channels];
+        for (row, weights) in filled.chunks_exact_mut(channels).zip(policy.chunks_exact(raw)) {
+            row[..raw].copy_from_slice(weights);
+        }
+        CpuNetwork {
+            features,
+            board,
+            tiles: tiles(board, tile),
+            planes: encoding.planes(),
+            channels,
+            stem: Packed::new(precision, stem, stem_bias, 9, stem_words, INPUT_UNIT),
+            blocks: (0..blocks).map(trunk).collect(),
+            per_unit: (0..blocks)
+                .map(|block| [0, 1].map(|half| LARGEST_ACTIVATION / largest(2 * block + half)))
+                .collect(),
+            policy_hidden: convolution(outer, "policy.hidden", 1),
+            policy: filled,
+            policy_bias: policy_bias.to_vec(),
+            value_conv: convolution(outer, "value.conv", 1),
+            value_channels,
+            value_hidden: named.dense(&["value.hidden"], 2 * value_channels),
+            value: named.dense(&["value.wdl", "value.moves_left"], value_hidden),
+            scratch: Scratch::new(
+                board,
+                encoding.planes(),
+                channels,
+                [value_channels, value_hidden],
+            ),
+        }
+    }
+
+    /// Runs positions, each `[planes, squares]`, and hands each one's outputs on, in order.
+    pub(crate) fn run(&mut self, positions: &[f32], mut take: impl FnMut(Outputs<'_>)) {
+        let size = self.planes * self.board.squares();
+        for some in positions.chunks(TOGETHER * size) {
+            let mut scratch = std::mem::take(&mut self.scratch);
+            let count = some.len() / size;
+            self.trunk(some, count, &mut scratch, |_, _| ());
+            for index in 0..count {
+                let value = self.heads(index, &mut scratch);
+                take(Outputs { network: self, hidden: &scratch.policy[index], value });
+            }
+            self.scratch = scratch;
+        }
+    }
+
+    /// What the convolutions of the blocks read at most on these positions, each
+    /// `[planes, squares]`.
+    pub(crate) fn calibrate(&self, positions: &[f32]) -> Calibration {
+        let mut largest = vec![0.0f32; 2 * self.blocks.len()];
+        let size = self.planes * self.board.squares();
+        let mut scratch = Scratch::new(
+            self.board,
+            self.planes,
+            self.channels,
+            [self.value_channels, self.value_hidden.bias.len()],
+        );
+        for position in positions.chunks_exact(size) {
+            self.trunk(position, 1, &mut scratch, |layer, input| {
+                let most = input.iter().fold(largest[layer], |most, &value| most.max(value));
+                largest[layer] = most;
+            });
+        }
+        Calibration { largest }
+    }
+
+    /// Stem and blocks; `see` is shown what each convolution of the blocks reads.
+    fn trunk(
+        &self,
+        positions: &[f32],
+        count: usize,
+        scratch: &mut Scratch,
+        mut see: impl FnMut(usize, &[f32]),
+    ) {
+        let size = self.planes * self.board.squares();
+        for (position, trunk) in positions.chunks_exact(size).zip(&mut scratch.trunk) {
+            self.lay_out(position, &mut scratch.planes);
+            self.layer(
+                &self.stem,
+                &scratch.planes,
+                1.0 / INPUT_UNIT,
+                &mut scratch.words,
+                false,
+                trunk,
+            );
+        }
+        for (block, ([first, second], per_unit)) in
+            self.blocks.iter().zip(&self.per_unit).enumerate()
+        {
+            for (trunk, inner) in scratch.trunk.iter().zip(&mut scratch.inner).take(count) {
+                see(2 * block, trunk);
+                self.layer(first, trunk, per_unit[0], &mut scratch.words, false, inner);
+            }
+            for (trunk, inner) in scratch.trunk.iter_mut().zip(&scratch.inner).take(count) {
+                see(2 * block + 1, inner);
+                self.layer(second, inner, per_unit[1], &mut scratch.words, true, trunk);
+            }
+        }
+    }
+
+    /// From `[planes, squares]` to `[squares, planes]`, planes filled up to whole words.
+    fn lay_out(&self, position: &[f32], out: &mut [f32]) {
+        let stride = self.stem.words * self.stem.precision.channels_a_word();
+        for (plane, values) in position.chunks_exact(self.board.squares()).enumerate() {
+            for (square, &value) in values.iter().enumerate() {
+                out[square * stride + plane] = value;
+            }
+        }
+    }
+
+    /// One convolution with what follows it.
+    fn layer(
+        &self,
+        packed: &Packed,
+        input: &[f32],
+        per_unit: f32,
+        words: &mut [u32],
+        residual: bool,
+        out: &mut [f32],
+    ) {
+        let needed = self.board.squares() * packed.words;
+        self.features.convert(packed.precision, input, per_unit, needed, words);
+        let out = &mut out[..self.board.squares() * packed.outputs];
+        let mut job = Job::new(self.board, &self.tiles, packed, &words[..needed], residual, out);
+        self.features.convolve(&mut job);
+    }
+
+    /// The hidden layer of the policy, and the value outputs.
+    fn heads(&self, index: usize, scratch: &mut Scratch) -> [f32; 4] {
+        let Scratch { words, trunk, policy, value, pooled, hidden, .. } = scratch;
+        let trunk = &trunk[index];
+        self.layer(&self.policy_hidden, trunk, 1.0, words, false, &mut policy[index]);
+        self.layer(&self.value_conv, trunk, 1.0, words, false, value);
+        let (mean, max) = pooled.split_at_mut(self.value_channels);
+        mean.fill(0.0);
+        max.fill(0.0);
+        for row in value.chunks_exact(self.value_conv.outputs) {
+            for ((mean, max), value) in mean.iter_mut().zip(max.iter_mut()).zip(row) {
+                *mean += value;
+                // Values behind a ReLU are never below zero.
+                *max = max.max(*value);
+            }
+        }
+        mean.iter_mut().for_each(|sum| *sum /= self.board.squares() as f32);
+        self.value_hidden.apply(pooled, hidden);
+        hidden.iter_mut().for_each(|value| *value = value.max(0.0));
+        let mut outputs = [0.0; 4];
+        self.value.apply(hidden, &mut outputs);
+        outputs
+    }
+}
+
+impl Scratch {
+    fn new(board: Board, planes: usize, channels: usize, value: [usize; 2]) -> Scratch {
+        let squares = board.squares();
+        let trunk = (squares * channels).next_multiple_of(CONVERTED);
+        let each = || vec![vec![0.0; trunk]; TOGETHER];
+        let planes = (squares * planes.next_multiple_of(4)).next_multiple_of(CONVERTED);
+        let words = trunk.max(planes);
+        Scratch {
+            planes: vec![0.0; planes],
+            words: vec![0; words],
+            trunk: each(),
+            inner: each(),
+            policy: each(),
+            value: vec![0.0; squares * padded(value[0])],
+            pooled: vec![0.0; 2 * value[0]],
+            hidden: vec![0.0; value[1]],
+        }
+    }
+}
