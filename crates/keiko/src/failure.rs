@@ -43,9 +43,14 @@ impl Failure {
         Failure { message: message.to_string(), code: DATA }
     }
 
+    /// The exit code for scripts.
+    pub(crate) fn code(&self) -> u8 {
+        self.code
+    }
+
     /// Says it on standard error.
     pub(crate) fn report(&self) -> ExitCode {
-        eprintln!("keiko: {}", self.message);
+        tell!("keiko: {}", self.message);
         ExitCode::from(self.code)
     }
 }

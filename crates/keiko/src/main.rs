@@ -1,5 +1,8 @@
 //! The keiko program: a thin main, one subcommand per file.
 
+#[macro_use]
+mod talk;
+
 mod commands;
 mod external;
 mod failure;

@@ -3,7 +3,7 @@
 use crate::Failure;
 use crate::external::{EngineSpec, ExternalEngine, Reply, split_command};
 use keiko_network::{Encoding, Inference, Network, NetworkEvaluator};
-use keiko_rules::{Move, Rules, RulesError};
+use keiko_rules::{Move, Rules};
 use keiko_selfplay::SearchConfig;
 use keiko_trainer::arena::{Player, PlayerError, RandomPlayer, SearchPlayer, Turn};
 use std::path::{Path, PathBuf};
@@ -56,9 +56,9 @@ impl Contestant {
     }
 
     /// The rules it was trained by, if it was.
-    pub(crate) fn rules(&self) -> Option<Result<Rules, RulesError>> {
+    pub(crate) fn rules(&self) -> Option<Result<Rules, Failure>> {
         match self {
-            Contestant::Network(_, network) => Some(network.rules()),
+            Contestant::Network(_, network) => Some(network.rules().map_err(Failure::from)),
             Contestant::Random | Contestant::External(_) => None,
         }
     }
@@ -132,7 +132,7 @@ impl ExternalPlayer {
             Reply::Move(text) => match Move::from_usi(rules, game.position(), &text) {
                 Ok(mv) => Ok(Some(mv)),
                 Err(error) => {
-                    eprintln!("{} loses game {}: {error}", self.engine.name(), turn.number);
+                    tell!("{} loses game {}: {error}", self.engine.name(), turn.number);
                     Ok(None)
                 }
             },

@@ -49,8 +49,8 @@ impl Terminal {
         // A full disk must not end a run for the sake of its log.
         let _ = writeln!(inner.log, "{line}");
         match &inner.bar {
-            Some(bar) => bar.suspend(|| eprintln!("{line}")),
-            None => eprintln!("{line}"),
+            Some(bar) => bar.suspend(|| tell!("{line}")),
+            None => tell!("{line}"),
         }
         inner.last_plain = Instant::now();
     }

@@ -130,6 +130,15 @@ pub enum NetworkError {
     /// The weights' file is wrong in itself.
     #[error(transparent)]
     Storage(#[from] StorageError),
+    /// The table that the network brings along is no game.
+    #[error("the network's own table is damaged: {0}")]
+    Variant(RulesError),
+    /// Nobody knows the network's game.
+    #[error(
+        "the network plays `{0}`, which is no embedded variant, and its folder has no \
+         {VARIANT_FILE}: name the game's file with --rules"
+    )]
+    NoVariant(String),
     /// A network of another game.
     #[error("the network plays {network}, not {game}")]
     OtherGame {
@@ -201,10 +210,13 @@ impl Network {
     ///
     /// # Errors
     /// When the table is no game, or there is none and no variant has the name.
-    pub fn rules(&self) -> Result<Rules, RulesError> {
+    pub fn rules(&self) -> Result<Rules, NetworkError> {
         match &self.variant {
-            Some(text) => Rules::from_toml(text, VARIANT_FILE),
-            None => Rules::load(&self.card.game),
+            Some(text) => Rules::from_toml(text, VARIANT_FILE).map_err(NetworkError::Variant),
+            None if Rules::variants().contains(&self.card.game.as_str()) => {
+                Rules::load(&self.card.game).map_err(NetworkError::Variant)
+            }
+            None => Err(NetworkError::NoVariant(self.card.game.clone())),
         }
     }
 

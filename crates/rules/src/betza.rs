@@ -5,7 +5,7 @@
 //! `B` slide along `W` and `F`; `K` is `WF`, `Q` is `RB`. Modifiers choose among an atom's
 //! directions: `f b l r` forward, backward, left, right; `v s` the more upright or more level
 //! ones. Orthogonal directions are chosen letter by letter (`fsW`); all others by letters that
-//! belong together: `frB` is forward and to the right, `ffN` the two most forward leaps. A range
+//! belong together, two by two: `frB` (or `rfB`) is forward and to the right, `ffN` the two most forward leaps. A range
 //! of n after `W F R B K Q` slides n squares at most. `m` before an atom means that it only moves
 //! (to an empty square), `c` that it only captures: a chess pawn begins `mfWcfF`.
 
@@ -155,7 +155,7 @@ fn is_chosen(modifiers: &str, to: Offset) -> bool {
 }
 
 /// Splits modifiers into groups that each choose directions: `frbl` is `fr` and `bl` for a
-/// diagonal, but four single letters for an orthogonal atom.
+/// diagonal, as is `rflb`, but four single letters for an orthogonal atom.
 fn groups(modifiers: &str, orthogonal: bool) -> Vec<&str> {
     let mut groups = Vec::new();
     let mut rest = modifiers;
@@ -164,7 +164,8 @@ fn groups(modifiers: &str, orthogonal: bool) -> Vec<&str> {
         let paired = letters.len() > 1
             && !orthogonal
             && (letters[0] == letters[1]
-                || (b"fb".contains(&letters[0]) && b"lrs".contains(&letters[1])));
+                || (b"fb".contains(&letters[0]) && b"lrs".contains(&letters[1]))
+                || (b"lrs".contains(&letters[0]) && b"fb".contains(&letters[1])));
         let (group, tail) = rest.split_at(if paired { 2 } else { 1 });
         groups.push(group);
         rest = tail;
@@ -189,6 +190,11 @@ fn agrees(group: &str, (right, forward): Offset) -> bool {
 }
 
 impl Paths {
+    /// Whether they lead nowhere.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.leaps.is_empty() && self.slides.is_empty()
+    }
+
     fn add(&mut self, offsets: &[Offset], range: u8) {
         match range {
             1 => self.leaps.extend(offsets),
@@ -253,6 +259,8 @@ mod tests {
     fn modifiers_choose_directions() {
         assert_eq!(leaps("frF"), [(1, 1)]);
         assert_eq!(leaps("frblF"), [(-1, -1), (1, 1)]);
+        assert_eq!(leaps("rfF"), leaps("frF"));
+        assert_eq!(leaps("lfN"), leaps("flN"));
         assert_eq!(leaps("frW"), [(0, 1), (1, 0)]);
         assert_eq!(leaps("fN").len(), 4);
         assert_eq!(leaps("fsN"), [(-2, 1), (2, 1)]);

@@ -7,6 +7,8 @@ use crate::square::MAX_SQUARES;
 
 /// The longest side of a board: ranks are letters.
 const MAX_SIDE: u8 = 26;
+/// The longest name of a variant: it is part of file names.
+const LONGEST_NAME: usize = 64;
 
 impl Definition {
     /// Reads a variant's text.
@@ -14,11 +16,43 @@ impl Definition {
         toml::from_str(text).map_err(|error: toml::de::Error| {
             let start = error.span().map_or(0, |span| span.start.min(text.len()));
             let line = text.as_bytes()[..start].iter().filter(|&&byte| byte == b'\n').count() + 1;
-            let message = error.message();
-            let message = format!("{message}{}", suggestion(message));
+            let message = plain(error.message());
+            let message = format!("{}{message}{}", key_before(text, start), suggestion(&message));
             RulesError::Syntax { origin: origin.to_owned(), line, message }
         })
     }
+}
+
+/// serde's words for types, in the reader's.
+fn plain(message: &str) -> String {
+    let words = [
+        ("expected u8", "expected a whole number from 0 to 255"),
+        ("wanted string or table", "expected a text in quotes"),
+    ];
+    words.iter().fold(message.to_owned(), |text, (theirs, ours)| text.replace(theirs, ours))
+}
+
+/// The key whose value a place in the text belongs to, ready to stand before a message; nothing
+/// where the place is not a value.
+fn key_before(text: &str, place: usize) -> String {
+    let Some(before) = text.get(..place) else {
+        return String::new();
+    };
+    let (earlier, line) = before.rsplit_once('\n').unwrap_or(("", before));
+    let Some((name, rest)) = line.split_once('=') else {
+        return String::new();
+    };
+    let section = earlier.lines().rev().find_map(|line| {
+        let rest = line.trim().strip_prefix('[')?;
+        rest.split(']').next().map(str::trim)
+    });
+    // Inside an inline table: the last key before the place.
+    let inner = rest.rsplit_once('=').map(|(keys, _)| {
+        let key = keys.rsplit(['{', ',']).next().unwrap_or_default();
+        key.trim().to_owned()
+    });
+    let keys = section.into_iter().chain([name.trim()]).chain(inner.as_deref());
+    format!("{}: ", keys.filter(|key| !key.is_empty()).collect::<Vec<_>>().join("."))
 }
 
 /// For serde's "unknown field `a`, expected one of `b`, `c`": the expected word most like it.
@@ -70,8 +104,11 @@ impl Compiler<'_> {
     fn check_name(&self) -> Result<(), RulesError> {
         let name = &self.definition.name;
         let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-        let problem = format!("is \"{name}\"; it must be made of letters, digits, `_` and `-`");
-        self.require(!name.is_empty() && name.chars().all(plain), "name", problem)
+        let problem = format!(
+            "is \"{name}\"; it must be made of 1 to {LONGEST_NAME} letters, digits, `_` and `-`"
+        );
+        let length = (1..=LONGEST_NAME).contains(&name.len());
+        self.require(length && name.chars().all(plain), "name", problem)
     }
 
     fn check_points(&self) -> Result<(), RulesError> {
@@ -136,7 +173,12 @@ impl Compiler<'_> {
         };
         let problem = "is 0; it must be at least 1";
         self.require(drops.hand_limit != Some(0), "drops.hand_limit", problem)?;
-        for letter in &drops.no_mate_by {
+        for (index, letter) in drops.no_mate_by.iter().enumerate() {
+            let twice = drops.no_mate_by[..index].contains(letter);
+            self.require(!twice, "drops.no_mate_by", format!("has `{letter}` twice"))?;
+            let royal = self.definition.pieces.get(letter).is_some_and(|piece| piece.royal);
+            let problem = format!("has `{letter}`, which is royal and never in a hand");
+            self.require(!royal, "drops.no_mate_by", problem)?;
             let known = self.definition.pieces.contains_key(letter);
             let problem = format!("has `{letter}`, which is none of the pieces {}", self.letters());
             self.require(known, "drops.no_mate_by", problem)?;

@@ -8,7 +8,7 @@ use crate::movegen::Turning;
 use crate::rules::{Rules, RulesError};
 use crate::square::CELLS;
 use crate::tables::{Geometry, Mover};
-use crate::{Bitboard, Color, Kind, Piece, Position, Role};
+use crate::{Bitboard, Color, Kind, Move, Piece, Position, Role};
 
 /// Checks a definition and computes its tables.
 pub(crate) fn compile(
@@ -235,11 +235,29 @@ impl Compiler<'_> {
             let problem = "is on no board and in no hand of the start position";
             self.require(total(rules, &rules.start, kind) > 0, &key, problem)?;
         }
+        let moves = rules.conceivable_moves();
+        for kind in rules.kinds().filter(|&kind| rules.back_of(kind).is_some()) {
+            let turns = |&(role, mv): &(Role, Move)| {
+                role.0 == kind.0 && matches!(mv, Move::Board { turns: true, .. })
+            };
+            let key = format!("pieces.{}.promotes", rules.kind_name(kind));
+            let either = self.definition.drops.as_ref().is_some_and(|it| it.faces == Faces::Either);
+            let problem = "is never seen: no move of the piece turns it over";
+            self.require(either || moves.iter().any(turns), &key, problem)?;
+        }
+        let royal = rules.kind_name(rules.royal_kind);
+        let limit = self.definition.pieces[royal].per_file;
+        let key = format!("pieces.{royal}.per_file");
+        self.require(limit.is_none(), &key, "limits drops, but a royal piece is never dropped")?;
+        let nothing = self.definition.drops.is_some() && rules.droppable.is_empty();
+        self.require(!nothing, "drops", "is there, but no piece can come into a hand")?;
         let kinds = rules.kinds().filter(|&kind| rules.goes_to_hand(kind));
         let most: u32 = kinds.map(|kind| u32::from(total(rules, &rules.start, kind))).sum();
         let limit = rules.hand_limit.map_or(0, u32::from);
-        let problem = format!("is {limit}, but all pieces that can come into a hand are {most}");
-        self.require(limit <= most, "drops.hand_limit", problem)
+        let problem = format!(
+            "is {limit}, but all pieces that can come into a hand are {most}: it never matters"
+        );
+        self.require(limit == 0 || limit < most, "drops.hand_limit", problem)
     }
 
     /// A position with both royal pieces, where the side that has just moved cannot lose its

@@ -130,6 +130,14 @@ impl Goals {
                            true`: otherwise nothing happens when a royal piece is taken";
             return Some(("goals", problem.into()));
         }
+        let captures = rules.movements.iter().any(|movement| !movement.captures.is_empty());
+        let problem = "can never happen: no piece captures anything";
+        if self.royal_captured.is_some() && !captures {
+            return Some(("goals.royal_captured", problem.into()));
+        }
+        if self.bare_royal.is_some() && !captures {
+            return Some(("goals.bare_royal", problem.into()));
+        }
         let reaches =
             |color: Color| rules.royal_reach(color).meets(rules.last_ranks[color.index()]);
         if self.safe_try.is_some() && !Color::BOTH.iter().any(|&color| reaches(color)) {

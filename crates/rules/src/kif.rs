@@ -84,7 +84,9 @@ fn move_text(rules: &Rules, position: &Position, mv: Move, previous: Option<Squa
                 (true, true) => "表",
             };
             let (file, rank) = numbers(rules, from);
-            format!("{to}{}{turned}({file}{rank})", rules.kanji(role))
+            // One digit each, unless the board is larger than KIF's.
+            let between = if rules.files().max(rules.ranks()) > 9 { "," } else { "" };
+            format!("{to}{}{turned}({file}{between}{rank})", rules.kanji(role))
         }
     }
 }

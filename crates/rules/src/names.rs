@@ -38,9 +38,10 @@ impl Rules {
     }
 
     fn known_name(&self, role: Role) -> Option<(&'static str, &'static str)> {
-        let fronts = self.kinds().map(|kind| Role(kind.0));
-        let all_known = fronts.into_iter().all(|front| self.find(&KNOWN, front).is_some());
-        if !all_known {
+        // One unknown front, or two of one name, and the game's own letters are clearer.
+        let fronts = self.kinds().map(|kind| self.find(&KNOWN, Role(kind.0)));
+        let names: Vec<_> = fronts.collect::<Option<_>>()?;
+        if names.iter().enumerate().any(|(index, name)| names[..index].contains(name)) {
             return None;
         }
         let front = Role(self.kind_of(role).0);

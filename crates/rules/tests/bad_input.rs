@@ -29,7 +29,17 @@ fn definitions() {
         ("\"zone\"", "\"capture\"", &["promotion.zone", "means nothing unless"]),
         ("[promotion]\nwhen = \"zone\"\nzone = 1", "", &["promotion: is missing"]),
         ("files = 5", "files = 0", &["board: files is 0", "from 1 to 26"]),
-        ("files = 5", "files = -5", &["-5"]),
+        ("files = 5", "files = -5", &["my.toml:3: board.files: ", "`-5`", "from 0 to 255"]),
+        ("moves = \"R\"", "moves = 5", &["pieces.R.moves: invalid type", "a string"]),
+        ("\"RF\"", "[1]", &["pieces.R.promotes: "]),
+        (
+            "no_moves",
+            "declaration = 27\nno_moves",
+            &["goals.declaration: expected a text in quotes"],
+        ),
+        ("[\"P\"]", "[\"P\", \"P\"]", &["drops.no_mate_by: has `P` twice"]),
+        ("[\"P\"]", "[\"K\"]", &["drops.no_mate_by: has `K`, which is royal"]),
+        ("royal = true", "royal = true, per_file = 1", &["pieces.K.per_file", "never dropped"]),
         ("files = 5, ranks = 5", "files = 12, ranks = 11", &["12x11 has 132 squares", "121"]),
         ("files = 5", "files = 6", &["start", "rank a is 5 squares long", "6 files"]),
         ("ranks = 5", "ranks = 6", &["start", "the board has 5 ranks", "has 6"]),
@@ -49,7 +59,7 @@ fn definitions() {
         ("\"FfW\"", "\"\"", &["pieces.S.moves", "never moves"]),
         ("\"FfW\"", "\"vF\"", &["pieces.S.moves", "`vF`"]),
         ("per_file = 1", "per_file = 0", &["pieces.P.per_file: is 0"]),
-        ("per_file = 1", "per_file = \"x\"", &["invalid type", "u8"]),
+        ("per_file = 1", "per_file = \"x\"", &["pieces.P.per_file: invalid type", "0 to 255"]),
         ("[\"P\"]", "[\"Q\"]", &["drops.no_mate_by: has `Q`", "K R B G S P"]),
         ("\"front\"", "\"front\"\nhand_limit = 0", &["drops.hand_limit: is 0"]),
         ("royal_safe = true", "royal_safe = false", &["drops.no_mate_by", "royal_safe"]),
@@ -124,6 +134,16 @@ fn goals_that_can_never_be_met() {
     let text = text + "repetition = { count = 3, result = \"draw\" }\n";
     let message = Rules::from_toml(&text, "my.toml").unwrap_err().to_string();
     assert!(message.starts_with("my.toml:10: goals.repetition: can never happen"), "{message}");
+    // Nothing is ever captured.
+    let still = text.replace("\"fK\"", "\"mK\"").replace("\"fW\"", "\"mW\"");
+    let message = Rules::from_toml(&still, "my.toml").unwrap_err().to_string();
+    assert!(message.contains("goals.royal_captured: can never happen"), "{message}");
+    // A back that nobody sees.
+    let shatranj = Rules::load("shatranj").unwrap().source().to_owned();
+    let shatranj = shatranj.replace("\"zone\"\nzone = 1\nforced = true", "\"capture\"");
+    let never = shatranj.replace("mfWcfF", "mfW");
+    let message = Rules::from_toml(&never, "my.toml").unwrap_err().to_string();
+    assert!(message.contains("pieces.P.promotes: is never seen"), "{message}");
     // An entering king that never enters, and one with no camp to enter.
     let message = error_in("shogi", "K = { moves = \"K\"", "K = { moves = \"bKsW\"");
     assert!(message.contains("goals.declaration: can never be made: K never"), "{message}");

@@ -84,10 +84,10 @@ fn bench_selfplay(file: &Path, set: &[String], seconds: f64) -> Result<ExitCode,
             let (work, elapsed) = round_of(count);
             rates.add(&work, elapsed, count);
         }
-        eprintln!("round {round} of {ROUNDS}");
+        tell!("round {round} of {ROUNDS}");
     }
     let network = &experiment.network;
-    println!(
+    say!(
         "self-play of {}, {} blocks of {} channels, batches of {}, median of {ROUNDS} rounds of {seconds} s",
         rules.name(),
         network.blocks,
@@ -103,7 +103,7 @@ fn bench_selfplay(file: &Path, set: &[String], seconds: f64) -> Result<ExitCode,
     for (count, rates) in counts.iter().zip(rates) {
         rates.print(*count);
     }
-    println!("{} workers against 1: {:.2} times the evaluations", counts[1], median(ratios));
+    say!("{} workers against 1: {:.2} times the evaluations", counts[1], median(ratios));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -140,7 +140,7 @@ impl Rates {
     }
 
     fn print(self, workers: usize) {
-        println!(
+        say!(
             "{workers} worker{}: {:.0} evaluations a second, {:.1}% of the time inside the network, \
              {:.2} games and {:.0} positions a second",
             if workers == 1 { "" } else { "s" },

@@ -12,7 +12,7 @@ use std::sync::Arc;
 #[derive(clap::Args)]
 #[command(after_help = "Example: keiko check configs/minishogi.toml")]
 pub(crate) struct Arguments {
-    /// An experiment, or a variant file.
+    /// An experiment, a variant file, or an embedded variant's name.
     file: String,
     /// Override a value of the experiment first.
     #[arg(long = "set", value_name = "KEY=VALUE")]
@@ -20,9 +20,12 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    if Rules::variants().contains(&arguments.file.as_str()) {
+        return check_variant(arguments);
+    }
     let text = std::fs::read_to_string(&arguments.file)
         .map_err(|error| Failure::usage(format!("{}: cannot be read: {error}", arguments.file)))?;
-    if is_variant(&text) { check_variant(&arguments.file) } else { check_experiment(arguments) }
+    if is_variant(&text) { check_variant(arguments) } else { check_experiment(arguments) }
 }
 
 /// Variants have a board and pieces, experiments do not. The lines are looked at, because a file
@@ -33,34 +36,40 @@ fn is_variant(text: &str) -> bool {
     text.lines().any(|line| begins(line.trim_start()))
 }
 
-fn check_variant(file: &str) -> Result<ExitCode, Failure> {
+fn check_variant(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let file = &arguments.file;
+    if let Some(set) = arguments.set.first() {
+        let message = format!("--set {set}: goes with an experiment, and {file} is a variant");
+        return Err(Failure::usage(message));
+    }
     let rules = Arc::new(Rules::load(file)?);
-    println!("{file}: a variant, and it works");
-    println!("game      {}\n", describe_game(&rules));
-    print!("{}", rules.describe());
+    say!("{file}: a variant, and it works");
+    say!("game      {}\n", describe_game(&rules));
+    say!("{}", rules.describe().trim_end());
     Ok(ExitCode::SUCCESS)
 }
 
 fn check_experiment(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let experiment = Experiment::load(Path::new(&arguments.file), &arguments.set)?;
     let rules = Arc::new(Rules::load(&experiment.rules)?);
-    println!("{}: an experiment, and it works", arguments.file);
-    println!("game      {}", describe_game(&rules));
+    say!("{}: an experiment, and it works", arguments.file);
+    say!("game      {}", describe_game(&rules));
     let network = &experiment.network;
-    println!("network   {} blocks of {} channels", network.blocks, network.channels);
+    say!("network   {} blocks of {} channels", network.blocks, network.channels);
     let (training, games) = (&experiment.training, &experiment.selfplay);
     let mean = games.full_share * f64::from(games.full_simulations)
         + (1.0 - games.full_share) * f64::from(games.cheap_simulations);
-    println!(
+    say!(
         "self-play {} games a generation, {mean:.1} simulations a move",
         training.games_per_generation
     );
-    println!(
+    say!(
         "learning  {} samples a position in steps of {}",
-        training.samples_per_position, training.batch_size
+        training.samples_per_position,
+        training.batch_size
     );
-    println!("until     generation {}", training.generations);
-    println!("run       checkpoints/{}", experiment.name);
+    say!("until     generation {}", training.generations);
+    say!("run       checkpoints/{}", experiment.name);
     Ok(ExitCode::SUCCESS)
 }
 

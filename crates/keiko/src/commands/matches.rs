@@ -104,13 +104,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let on_game = |_: &Played| {
         let done = done.fetch_add(1, Ordering::Relaxed) + 1;
         if done.is_multiple_of(10) || done == of {
-            eprintln!("{done} of {of} games");
+            tell!("{done} of {of} games");
         }
     };
     let stopping = stop::on_signal()?;
     let played = contest.play(&mut players, on_game, || stopping.load(Ordering::Relaxed))?;
     if arguments.moves {
-        played.iter().for_each(|game| println!("{}", moves_line(game, &rules)));
+        played.iter().for_each(|game| say!("{}", moves_line(game, &rules)));
     }
     report(&first.name(), &second.name(), &played);
     Ok(if (played.len() as u64) < of {
@@ -132,7 +132,7 @@ fn rules_of(
     first: &Contestant,
     second: &Contestant,
 ) -> Result<Arc<Rules>, Failure> {
-    let named = arguments.rules.as_deref().map(Rules::load);
+    let named = arguments.rules.as_deref().map(|name| Rules::load(name).map_err(Failure::from));
     let rules = named.or_else(|| first.rules()).or_else(|| second.rules());
     let nobody = "neither player says which game: give --rules VARIANT";
     Ok(Arc::new(rules.ok_or_else(|| Failure::usage(nobody))??))
@@ -153,22 +153,22 @@ fn moves_line(played: &Played, rules: &Rules) -> String {
 fn report(first: &str, second: &str, played: &[Played]) {
     let tally = tally(played);
     let Some(strength) = tally.strength() else {
-        println!("no pair of games was completed");
+        say!("no pair of games was completed");
         return;
     };
     let games = tally.games();
-    println!("{first} against {second}: {} games, {}", games.games(), score_line(&games));
-    println!("score {strength}");
+    say!("{first} against {second}: {} games, {}", games.games(), score_line(&games));
+    say!("score {strength}");
     for color in Color::BOTH {
         let mut side = Tally::default();
         played
             .iter()
             .filter(|game| first_players_color(game.number) == color)
             .for_each(|game| side.add(game.result));
-        println!("  as {color}: {}", score_line(&side));
+        say!("  as {color}: {}", score_line(&side));
     }
     let resigned = played.iter().filter(|game| game.ending.is_none()).count();
-    println!("  {resigned} games resigned or lost by an illegal move");
+    say!("  {resigned} games resigned or lost by an illegal move");
 }
 
 fn score_line(tally: &Tally) -> String {

@@ -32,14 +32,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let count = if arguments.divide {
         let parts = divide(&rules, &position, arguments.depth);
         for (mv, count) in &parts {
-            println!("{} {count}", mv.to_usi(&rules));
+            say!("{} {count}", mv.to_usi(&rules));
         }
         parts.iter().map(|(_, count)| count).sum()
     } else {
         perft(&rules, &position, arguments.depth)
     };
-    println!("{count}");
+    say!("{count}");
     let seconds = began.elapsed().as_secs_f64();
-    eprintln!("{seconds:.3} s, {:.1} million a second", count as f64 / seconds / 1e6);
+    tell!("{seconds:.3} s, {:.1} million a second", count as f64 / seconds / 1e6);
     Ok(ExitCode::SUCCESS)
 }

@@ -2,7 +2,7 @@
 
 use crate::Failure;
 use keiko_network::Encoding;
-use keiko_rules::{Game, Move, Outcome, Rules, board_svg, board_text, csa_text, kif_text};
+use keiko_rules::{Ending, Game, Move, Outcome, Rules, board_svg, board_text, csa_text, kif_text};
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -61,9 +61,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         return Err(Failure::usage(format!("--rules goes with an SFEN, and `{what}` is none")));
     }
     let rules = Arc::new(Rules::load(&what)?);
+    let as_game = arguments.shape.is_some() || !arguments.moves.is_empty();
+    if arguments.encoding && as_game {
+        return Err(Failure::usage("--encoding goes with neither --moves nor --as"));
+    }
     if arguments.encoding {
         show_encoding(rules)
-    } else if arguments.shape.is_some() || !arguments.moves.is_empty() {
+    } else if as_game {
         show_game(Game::new(rules), arguments)
     } else {
         show_variant(&rules)
@@ -80,6 +84,10 @@ fn is_position(what: &str) -> bool {
 
 fn show_game(mut game: Game, arguments: &Arguments) -> Result<ExitCode, Failure> {
     for text in &arguments.moves {
+        if let Some(ending) = game.ending() {
+            let message = format!("`{text}`: the game is over: {}", ending_words(ending));
+            return Err(Failure::usage(message));
+        }
         let mv = Move::from_usi(game.rules(), game.position(), text)?;
         game.play(mv);
     }
@@ -87,30 +95,41 @@ fn show_game(mut game: Game, arguments: &Arguments) -> Result<ExitCode, Failure>
     match arguments.shape.unwrap_or(Shape::Text) {
         Shape::Text => show_position(&game),
         Shape::Svg => {
-            print!("{}", board_svg(game.rules(), game.position(), game.moves().last()));
+            say!("{}", board_svg(game.rules(), game.position(), game.moves().last()).trim_end());
         }
-        Shape::Kif => print!("{}", kif_text(&game, players)),
-        Shape::Csa => print!("{}", csa_text(&game, players)),
+        Shape::Kif => say!("{}", kif_text(&game, players).trim_end()),
+        Shape::Csa => say!("{}", csa_text(&game, players).trim_end()),
     }
     Ok(ExitCode::SUCCESS)
 }
 
+/// Who has won, and by what.
+fn ending_words(ending: Ending) -> String {
+    match ending.outcome {
+        Outcome::Win(color) => format!("{color} has won: {}", ending.reason),
+        Outcome::Draw => format!("drawn: {}", ending.reason),
+    }
+}
+
 fn show_position(game: &Game) {
     let rules = game.rules();
-    println!("{}\n{}", rules.name(), board_text(rules, game.position()));
+    say!("{}\n{}", rules.name(), board_text(rules, game.position()));
     match game.ending() {
-        Some(ending) => println!("the game is over: {}", ending.reason),
-        None if game.in_check() => println!("{} to move, in check", game.side_to_move()),
-        None => println!("{} to move", game.side_to_move()),
+        Some(ending) => {
+            say!("the game is over: {}", ending_words(ending));
+            return;
+        }
+        None if game.in_check() => say!("{} to move, in check", game.side_to_move()),
+        None => say!("{} to move", game.side_to_move()),
     }
     if let Some(ending) = rules.declaration(game.position()) {
         let result = if ending.outcome == Outcome::Draw { "draw" } else { "win" };
-        println!("{} may declare a {result}", game.side_to_move());
+        say!("{} may declare a {result}", game.side_to_move());
     }
     let mut legal = Vec::new();
     game.legal_moves(&mut legal);
     let texts: Vec<String> = legal.iter().map(|mv| mv.to_usi(rules)).collect();
-    println!("{} legal moves: {}", texts.len(), texts.join(" "));
+    say!("{} legal moves: {}", texts.len(), texts.join(" "));
 }
 
 /// The first embedded variant the position fits.
@@ -128,17 +147,17 @@ fn guess_game(sfen: &str) -> Result<Game, Failure> {
 }
 
 fn show_variant(rules: &Rules) -> Result<ExitCode, Failure> {
-    println!("{} ({}x{}), rules {:016x}", rules.name(), rules.files(), rules.ranks(), rules.hash());
-    println!("{}", board_text(rules, rules.start()));
-    println!("start {}", rules.start_sfen());
+    say!("{} ({}x{}), rules {:016x}", rules.name(), rules.files(), rules.ranks(), rules.hash());
+    say!("{}", board_text(rules, rules.start()));
+    say!("start {}", rules.start_sfen());
     let handicaps: Vec<_> = rules.handicaps().collect();
     if !handicaps.is_empty() {
-        println!("handicaps");
+        say!("handicaps");
         for (name, sfen) in handicaps {
-            println!("  {name:12} {sfen}");
+            say!("  {name:12} {sfen}");
         }
     }
-    println!("\n{}", rules.source().trim_end());
+    say!("\n{}", rules.source().trim_end());
     Ok(ExitCode::SUCCESS)
 }
 
@@ -146,7 +165,7 @@ fn show_encoding(rules: Arc<Rules>) -> Result<ExitCode, Failure> {
     let encoding = Encoding::new(rules);
     for (kind, names) in [("plane", encoding.plane_names()), ("label", encoding.label_names())] {
         for (number, name) in names.iter().enumerate() {
-            println!("{kind} {number:3} {name}");
+            say!("{kind} {number:3} {name}");
         }
     }
     Ok(ExitCode::SUCCESS)

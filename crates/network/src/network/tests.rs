@@ -69,7 +69,7 @@ fn a_network_brings_its_rules_along() {
     // Networks of before had no table: an embedded variant is found by its name.
     std::fs::remove_file(path.join(VARIANT_FILE)).unwrap();
     let message = Network::load(&path).unwrap().rules().unwrap_err().to_string();
-    assert!(message.contains("no variant `mine`"), "{message}");
+    assert!(message.contains("plays `mine`") && message.contains("--rules"), "{message}");
 }
 
 #[test]

@@ -59,9 +59,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
                 rates.push(rate(&mut evaluator, &positions, *batch));
             }
         }
-        eprintln!("round {round} of {ROUNDS}");
+        tell!("round {round} of {ROUNDS}");
     }
-    println!(
+    say!(
         "{} {}x{}, {} channels x {} blocks; positions a second inside the network, one core,",
         rules.name(),
         rules.files(),
@@ -69,16 +69,16 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         weights.architecture().channels,
         weights.architecture().blocks
     );
-    println!("median of {ROUNDS} rounds that take turns; {:?}", Features::detect());
+    say!("median of {ROUNDS} rounds that take turns; {:?}", Features::detect());
     let sizes: String = arguments.batch.iter().map(|batch| format!(" {batch:>9}")).collect();
-    println!("{:16}{sizes}   policy KL and largest WDL difference to burn", "batch");
+    say!("{:16}{sizes}   policy KL and largest WDL difference to burn", "batch");
     let exact = answers(&mut evaluator(&weights, &encoding, &paths[0]), &positions);
     for path in paths {
         let found = answers(&mut evaluator(&weights, &encoding, &path), &positions);
         let (divergence, wdl) = differences(&exact, &found);
         let rates: String =
             path.rates.into_iter().map(|rates| format!(" {:9.0}", median(rates))).collect();
-        println!("{:16}{rates}   {divergence:.1e} {wdl:.1e}", path.name);
+        say!("{:16}{rates}   {divergence:.1e} {wdl:.1e}", path.name);
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -50,11 +50,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         for entry in &mut entries {
             measure(entry)?;
         }
-        eprintln!("round {round} of {ROUNDS}");
+        tell!("round {round} of {ROUNDS}");
     }
-    println!("perft from the start with the last ply counted in bulk, one core;");
-    println!("nanoseconds of one list of legal moves, and of a list and a move, in random games;");
-    println!("medians of {ROUNDS} rounds that take turns");
+    say!("perft from the start with the last ply counted in bulk, one core;");
+    say!("nanoseconds of one list of legal moves, and of a list and a move, in random games;");
+    say!("medians of {ROUNDS} rounds that take turns");
     entries.into_iter().for_each(print);
     Ok(ExitCode::SUCCESS)
 }
@@ -140,7 +140,7 @@ fn print(entry: Entry) {
         let theirs = median(entry.outside_rates);
         format!("; {} {theirs:.1}: {:.1} times as many", outside.name(), rate / theirs)
     });
-    println!(
+    say!(
         "{:14} depth {}: {rate:5.1} million leaves a second, list {:3.0} ns, list and move {:3.0} ns{against}",
         entry.rules.name(),
         entry.depth,
