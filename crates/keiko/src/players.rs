@@ -2,11 +2,11 @@
 
 use crate::Failure;
 use crate::external::{EngineSpec, ExternalEngine, Reply, split_command};
-use keiko_network::{Encoding, Inference, Network, NetworkEvaluator};
+use keiko_network::{Encoding, Inference, Network, NetworkEvaluator, Precision};
 use keiko_rules::{Move, Rules};
 use keiko_selfplay::SearchConfig;
 use keiko_trainer::arena::{Player, PlayerError, RandomPlayer, SearchPlayer, Turn};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 /// The search of networks outside training: the paper's constants.
@@ -19,8 +19,8 @@ pub(crate) enum Contestant {
     Random,
     /// An outside engine.
     External(EngineSpec),
-    /// A published network.
-    Network(PathBuf, Box<Network>),
+    /// A published network, and how to compute it.
+    Network(String, Box<Network>, Inference),
 }
 
 /// How contestants think.
@@ -34,7 +34,7 @@ pub(crate) struct Settings {
 }
 
 impl Contestant {
-    /// Reads `random`, `usi:COMMAND` or a network folder.
+    /// Reads `random`, `usi:COMMAND` or a network folder, perhaps with `@PRECISION`.
     pub(crate) fn parse(
         text: &str,
         engine: impl FnOnce(Vec<String>) -> EngineSpec,
@@ -45,20 +45,23 @@ impl Contestant {
         if let Some(command) = text.strip_prefix("usi:") {
             return Ok(Contestant::External(engine(split_command(command)?)));
         }
-        let path = Path::new(text);
+        let (folder, precision) = split_precision(text)?;
+        let path = Path::new(folder);
         if !path.exists() {
             let message = format!(
                 "`{text}` is no player: give a network's folder, `random`, or `usi:COMMAND`"
             );
             return Err(Failure::usage(message));
         }
-        Ok(Contestant::Network(path.to_owned(), Box::new(Network::load(path)?)))
+        let network = Box::new(Network::load(path)?);
+        let inference = network.inference(precision)?;
+        Ok(Contestant::Network(text.to_owned(), network, inference))
     }
 
     /// The rules it was trained by, if it was.
     pub(crate) fn rules(&self) -> Option<Result<Rules, Failure>> {
         match self {
-            Contestant::Network(_, network) => Some(network.rules().map_err(Failure::from)),
+            Contestant::Network(_, network, _) => Some(network.rules().map_err(Failure::from)),
             Contestant::Random | Contestant::External(_) => None,
         }
     }
@@ -68,7 +71,7 @@ impl Contestant {
         match self {
             Contestant::Random => "random".to_owned(),
             Contestant::External(spec) => spec.command.join(" "),
-            Contestant::Network(path, _) => path.display().to_string(),
+            Contestant::Network(name, ..) => name.clone(),
         }
     }
 
@@ -77,19 +80,35 @@ impl Contestant {
         Ok(match self {
             Contestant::Random => Seated::Random(RandomPlayer { seed: settings.seed }),
             Contestant::External(spec) => Seated::External(ExternalPlayer::start(spec, rules)?),
-            Contestant::Network(_, network) => {
+            Contestant::Network(_, network, inference) => {
                 let encoding = Arc::new(Encoding::new(Arc::clone(rules)));
                 network.check(&encoding)?;
-                let evaluator = NetworkEvaluator::new(
-                    &network.weights,
-                    encoding,
-                    settings.batch,
-                    &Inference::exact(),
-                );
+                let evaluator =
+                    NetworkEvaluator::new(&network.weights, encoding, settings.batch, inference);
                 let simulations = settings.simulations;
                 Seated::Network(Box::new(SearchPlayer { evaluator, search: SEARCH, simulations }))
             }
         })
+    }
+}
+
+/// A network's folder, and the precision behind an `@`.
+fn split_precision(text: &str) -> Result<(&str, Option<Precision>), Failure> {
+    match text.rsplit_once('@') {
+        Some((folder, name)) if !Path::new(text).exists() => {
+            Ok((folder, Some(parse_precision(name)?)))
+        }
+        _ => Ok((text, None)),
+    }
+}
+
+/// Reads `f32`, `bf16` or `int8`.
+pub(crate) fn parse_precision(name: &str) -> Result<Precision, Failure> {
+    match name {
+        "f32" => Ok(Precision::F32),
+        "bf16" => Ok(Precision::Bf16),
+        "int8" => Ok(Precision::Int8),
+        _ => Err(Failure::usage(format!("`{name}` is no precision: those are f32, bf16, int8"))),
     }
 }
 

@@ -97,6 +97,11 @@ impl Batch {
         self.values.clear();
     }
 
+    /// The positions as a network sees them, one after another, each `[planes, squares]`.
+    pub fn inputs(&self) -> &[f32] {
+        &self.inputs
+    }
+
     /// How many samples there are.
     pub fn len(&self) -> usize {
         self.values.len()

@@ -27,7 +27,8 @@ const CONVERTED: usize = 64;
 
 /// The largest activations that 8 bits have to hold, by layer: what each block's two convolutions
 /// read.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
+#[serde(transparent)]
 pub struct Calibration {
     /// Two numbers a block.
     pub largest: Vec<f32>,

@@ -33,10 +33,14 @@ pub enum Inference {
 }
 
 impl Inference {
+    /// keiko's own kernels with numbers held like this, and all that this processor can do.
+    pub fn cpu(precision: Precision, calibration: Option<Calibration>) -> Inference {
+        Inference::Cpu { precision, calibration, features: Features::detect() }
+    }
+
     /// keiko's own kernels in full precision, with all that this processor can do.
     pub fn exact() -> Inference {
-        let (precision, features) = (Precision::F32, Features::detect());
-        Inference::Cpu { precision, calibration: None, features }
+        Inference::cpu(Precision::F32, None)
     }
 }
 

@@ -198,7 +198,7 @@ fn micro_gradient(
         return (Sums::default(), weights.zeros_like());
     }
     let model = Model::new(winograd, weights, &leaves);
-    let x = input(&batch.inputs, batch.len(), batch.encoding(), device);
+    let x = input(batch.inputs(), batch.len(), batch.encoding(), device);
     let (policy, value) = model.forward(x);
     let outputs =
         Outputs { policy: host(policy.clone().inner()), value: host(value.clone().inner()) };
@@ -233,7 +233,7 @@ pub fn evaluate_losses(
         if batch.is_empty() {
             return Sums::default();
         }
-        let (policy, value) = model.forward(input(&batch.inputs, batch.len(), encoding, &device));
+        let (policy, value) = model.forward(input(batch.inputs(), batch.len(), encoding, &device));
         Outputs { policy: host(policy), value: host(value) }.sums(batch)
     });
     let mut sums = Sums::default();

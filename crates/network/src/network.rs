@@ -1,6 +1,9 @@
 //! A published network: a folder with the weights and a card that says what they are.
 
-use crate::{Architecture, Encoding, StorageError, Weights, storage};
+use crate::{
+    Architecture, Calibration, Encoding, Features, Inference, Precision, StorageError, Weights,
+    storage,
+};
 use keiko_rules::{Rules, RulesError};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -51,6 +54,9 @@ pub struct Card {
     pub architecture: Architecture,
     /// What the network answers.
     pub heads: Heads,
+    /// What 8-bit activations have to hold: two numbers a block, what its two convolutions read
+    /// at most. Networks published before 2026-12 have none.
+    pub calibration: Option<Calibration>,
 }
 
 /// What the network answers, in words.
@@ -139,6 +145,11 @@ pub enum NetworkError {
          {VARIANT_FILE}: name the game's file with --rules"
     )]
     NoVariant(String),
+    /// Nothing says what 8-bit activations have to hold.
+    #[error(
+        "the network was published without a calibration: it plays in f32 and bf16, not in int8"
+    )]
+    NotCalibrated,
     /// A network of another game.
     #[error("the network plays {network}, not {game}")]
     OtherGame {
@@ -183,7 +194,12 @@ pub struct Network {
 
 impl Network {
     /// Weights of an encoding's game, with a card that describes them.
-    pub fn new(encoding: &Encoding, weights: Weights, provenance: Provenance) -> Network {
+    pub fn new(
+        encoding: &Encoding,
+        weights: Weights,
+        calibration: Calibration,
+        provenance: Provenance,
+    ) -> Network {
         let rules = encoding.rules();
         let card = Card {
             format_version: FORMAT_VERSION,
@@ -201,6 +217,7 @@ impl Network {
             licence: provenance.licence,
             architecture: weights.architecture(),
             heads: Heads::described(),
+            calibration: Some(calibration),
         };
         let variant = Some(rules.source().to_owned());
         Network { card, variant, weights }
@@ -218,6 +235,25 @@ impl Network {
             }
             None => Err(NetworkError::NoVariant(self.card.game.clone())),
         }
+    }
+
+    /// How to compute it with numbers held like this; without a wish, as fast as this processor
+    /// can without losing strength.
+    ///
+    /// # Errors
+    /// When 8 bits are asked for and the network was published without a calibration.
+    pub fn inference(&self, wish: Option<Precision>) -> Result<Inference, NetworkError> {
+        let calibration = self.card.calibration.clone();
+        let features = Features::detect();
+        let precision = wish.unwrap_or(match calibration {
+            Some(_) if features.has(Precision::Int8) => Precision::Int8,
+            _ if features.has(Precision::Bf16) => Precision::Bf16,
+            _ => Precision::F32,
+        });
+        if precision == Precision::Int8 && calibration.is_none() {
+            return Err(NetworkError::NotCalibrated);
+        }
+        Ok(Inference::cpu(precision, calibration))
     }
 
     /// Publishes the network as a new folder: written under a temporary name beside it, synced,

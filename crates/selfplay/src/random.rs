@@ -16,6 +16,8 @@ pub enum Purpose {
     Batch,
     /// An engine's or a match player's own choices, by the game.
     Play,
+    /// A position of random play that an untrained network is calibrated on, by its number.
+    Calibration,
 }
 
 /// The generator of `purpose` number `number` in a run seeded with `seed`. Stateless: nothing

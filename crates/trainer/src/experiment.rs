@@ -2,7 +2,7 @@
 
 mod checks;
 
-use keiko_network::{Architecture, Encoding, LearnerConfig, Weights};
+use keiko_network::{Architecture, Encoding, LearnerConfig, Precision, Weights};
 use keiko_rules::nearest;
 use keiko_selfplay::{SearchConfig, SelfPlayConfig};
 use serde::{Deserialize, Serialize};
@@ -23,6 +23,8 @@ pub struct Experiment {
     pub network: Architecture,
     /// Constants of the search.
     pub search: SearchConfig,
+    /// How the network is computed in play; it learns in full precision.
+    pub inference: InferenceConfig,
     /// How games that teach are played.
     pub selfplay: SelfPlayConfig,
     /// How much is played and learned, and in what portions.
@@ -33,6 +35,14 @@ pub struct Experiment {
     pub arena: ArenaConfig,
     /// What changes time, not results.
     pub machine: MachineConfig,
+}
+
+/// `[inference]`: how the network is computed in play, in self-play and in the arena.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct InferenceConfig {
+    /// How numbers are held: `"f32"`, `"bf16"` or `"int8"`.
+    pub precision: Precision,
 }
 
 /// `[training]`: how much is played and learned, and in what portions.
@@ -145,6 +155,7 @@ const MAY_CHANGE: &[&str] = &[
     "training.window_games",
     "training.window_exponent",
     "training.learning_rate",
+    "inference.",
     "arena.",
     "machine.",
 ];

@@ -8,8 +8,12 @@ use crate::run::{Run, RunError, now};
 use crate::statistics::{self, StepSums};
 use crate::train::{Clock, Event, Watcher};
 use crate::workers::Workers;
-use keiko_network::{Inference, Network, NetworkEvaluator, Provenance, Weights, evaluate_losses};
-use keiko_selfplay::SelfPlay;
+use keiko_network::{
+    Calibration, Inference, Network, NetworkEvaluator, Precision, Provenance, Weights, calibrate,
+    evaluate_losses,
+};
+use keiko_rules::Game;
+use keiko_selfplay::{Purpose, SelfPlay, generator, random_moves};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -17,6 +21,9 @@ use std::time::Instant;
 
 /// Held-out positions measured in each generation, the newest ones.
 const HOLDOUT_POSITIONS: usize = 2048;
+
+/// Positions that say what 8-bit activations have to hold.
+const CALIBRATION_POSITIONS: usize = 512;
 
 /// Licence of the networks a run publishes.
 const NETWORK_LICENCE: &str = "MIT OR Apache-2.0";
@@ -198,7 +205,8 @@ fn measure_strength(
     };
     let mut figures = strength_figures("random", &against_random);
     let rival = Rival::of(run, generation)?;
-    let player = || run.search_player(&rival.weights);
+    let inference = run.inference(&rival.weights);
+    let player = || run.search_player(&rival.weights, &inference);
     let Some(strength) = contest.play(&rival.name, arena.rival_pairs, player)? else {
         return Ok(None);
     };
@@ -276,8 +284,9 @@ impl Contest<'_> {
         player: impl Fn() -> P,
     ) -> Result<Option<Strength>, RunError> {
         let run = self.run;
+        let inference = run.inference(&self.network.weights);
         let mut players: Vec<_> = (0..run.experiment.machine.workers)
-            .map(|_| (run.search_player(&self.network.weights), player()))
+            .map(|_| (run.search_player(&self.network.weights, &inference), player()))
             .collect();
         let (done, of) = (AtomicU64::new(0), 2 * pairs);
         let on_game = |_: &Played| {
@@ -314,18 +323,53 @@ impl Run {
             count: self.experiment.machine.workers,
             batch: self.experiment.machine.batch,
             weights: self.learner.average(),
-            inference: Inference::exact(),
+            inference: self.inference(self.learner.average()),
             encoding: &self.encoding,
         }
     }
 
-    fn search_player(&self, weights: &Weights) -> SearchPlayer<NetworkEvaluator> {
+    /// How these weights are computed in play. What 8-bit activations have to hold is judged by
+    /// positions of the window, before there are any by random play.
+    fn inference(&self, weights: &Weights) -> Inference {
+        let precision = self.experiment.inference.precision;
+        let calibration = (precision == Precision::Int8).then(|| self.calibrate(weights));
+        Inference::cpu(precision, calibration)
+    }
+
+    fn calibrate(&self, weights: &Weights) -> Calibration {
+        let newest =
+            self.replay.newest(&self.encoding, CALIBRATION_POSITIONS, CALIBRATION_POSITIONS);
+        match newest.first() {
+            Some(batch) => calibrate(weights, &self.encoding, batch.inputs()),
+            None => calibrate(weights, &self.encoding, &self.random_positions()),
+        }
+    }
+
+    /// Positions of random play, each `[planes, squares]`.
+    fn random_positions(&self) -> Vec<f32> {
+        let size = self.encoding.planes() * self.encoding.squares();
+        let mut inputs = vec![0.0; CALIBRATION_POSITIONS * size];
+        for (number, input) in inputs.chunks_exact_mut(size).enumerate() {
+            let mut rng = generator(self.experiment.seed, Purpose::Calibration, number as u64);
+            let mut game = Game::new(Arc::clone(&self.rules));
+            let plies = number as u32 % self.experiment.selfplay.ply_limit;
+            random_moves(&mut game, plies, &mut rng);
+            self.encoding.encode(&game, input);
+        }
+        inputs
+    }
+
+    fn search_player(
+        &self,
+        weights: &Weights,
+        inference: &Inference,
+    ) -> SearchPlayer<NetworkEvaluator> {
         SearchPlayer {
             evaluator: NetworkEvaluator::new(
                 weights,
                 Arc::clone(&self.encoding),
                 self.experiment.machine.batch,
-                &Inference::exact(),
+                inference,
             ),
             search: self.experiment.search.clone(),
             simulations: self.experiment.arena.simulations,
@@ -353,7 +397,9 @@ impl Run {
             positions: self.state.positions,
             licence: NETWORK_LICENCE.to_owned(),
         };
-        Network::new(&self.encoding, self.learner.average().clone(), provenance)
+        let weights = self.learner.average().clone();
+        let calibration = self.calibrate(&weights);
+        Network::new(&self.encoding, weights, calibration, provenance)
     }
 
     /// Where the network of a step is published.

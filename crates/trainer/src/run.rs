@@ -109,7 +109,9 @@ impl Run {
         let changes = accept_changes(dir, &was, experiment)?;
         let rules = Arc::new(load_rules(dir, experiment)?);
         let (mut run, warnings) = Run::restore(dir, experiment.clone(), rules, lock)?;
-        if changes.iter().any(|change| change.key.starts_with("selfplay.")) {
+        let of_games = ["selfplay.", "inference."];
+        let differ = |change: &Change| of_games.iter().any(|it| change.key.starts_with(it));
+        if changes.iter().any(differ) {
             // A generation's games are all played by the same settings: begin it again.
             run.drop_unfinished_generation()?;
         }

@@ -67,6 +67,8 @@ fn bench_selfplay(file: &Path, set: &[String], seconds: f64) -> Result<ExitCode,
     let rules = Arc::new(Rules::load(&experiment.rules)?);
     let encoding = Arc::new(Encoding::new(Arc::clone(&rules)));
     let weights = Weights::init(&encoding, experiment.network, experiment.seed);
+    let calibration = inference::calibration(&weights, &encoding);
+    let inference = Inference::cpu(experiment.inference.precision, Some(calibration));
     let counts = [1, experiment.machine.workers.max(2)];
     let mut rates = [Rates::default(), Rates::default()];
     let round_of = |count: usize| {
@@ -74,7 +76,7 @@ fn bench_selfplay(file: &Path, set: &[String], seconds: f64) -> Result<ExitCode,
             count,
             batch: experiment.machine.batch,
             weights: &weights,
-            inference: Inference::exact(),
+            inference: inference.clone(),
             encoding: &encoding,
         };
         one_round(&workers, &experiment, &rules, seconds)

@@ -2,7 +2,8 @@
 
 use crate::Failure;
 use crate::players::SEARCH;
-use keiko_network::{Encoding, Inference, Network, NetworkEvaluator};
+use crate::players::parse_precision;
+use keiko_network::{Encoding, Network, NetworkEvaluator};
 use keiko_rules::{Color, Game, Move, Reason, Rules};
 use keiko_selfplay::{Evaluator, Findings, Purpose, Search, generator};
 use std::io::{BufRead, Write};
@@ -38,6 +39,9 @@ pub(crate) struct Arguments {
     /// The variant, where the network's folder does not say: a name or a file.
     #[arg(long)]
     rules: Option<String>,
+    /// How numbers are held: f32, bf16 or int8 [default: the fastest that keeps the strength].
+    #[arg(long)]
+    precision: Option<String>,
     /// Simulations a move where the GUI gives no limit.
     #[arg(long, default_value_t = 800, value_parser = clap::value_parser!(u32).range(1..=MOST_SIMULATIONS as i64))]
     simulations: u32,
@@ -51,8 +55,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     });
     let encoding = Arc::new(Encoding::new(Arc::clone(&rules)));
     network.check(&encoding)?;
+    let wish = arguments.precision.as_deref().map(parse_precision).transpose()?;
+    let inference = network.inference(wish)?;
     let mut engine = Engine {
-        evaluator: NetworkEvaluator::new(&network.weights, encoding, 1, &Inference::exact()),
+        evaluator: NetworkEvaluator::new(&network.weights, encoding, 1, &inference),
         game: Game::new(Arc::clone(&rules)),
         rules,
         simulations: arguments.simulations,

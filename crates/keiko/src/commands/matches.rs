@@ -20,7 +20,8 @@ const BATCH: usize = 32;
 /// Plays two players against each other: pairs of games with colours swapped, each pair from
 /// its own random opening.
 ///
-/// A player is a network's folder, `random`, or `usi:COMMAND` for an outside engine.
+/// A player is a network's folder (with `@f32`, `@bf16` or `@int8` behind it to choose how it is
+/// computed), `random`, or `usi:COMMAND` for an outside engine.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  keiko match checkpoints/minishogi/networks/000001000 random --games 100\n  \

@@ -11,7 +11,7 @@ fn network(encoding: &Encoding) -> Network {
     let weights = Weights::init(encoding, Architecture { channels: 8, blocks: 1 }, 3);
     let provenance =
         Provenance { step: 7, games: 20, positions: 300, licence: "CC0-1.0".to_owned() };
-    Network::new(encoding, weights, provenance)
+    Network::new(encoding, weights, Calibration { largest: vec![1.5, 2.25] }, provenance)
 }
 
 /// A published network and its folder, which the closure spoils; the error of loading it then.

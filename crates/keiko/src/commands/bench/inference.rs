@@ -3,8 +3,8 @@
 use super::{ROUNDS, median};
 use crate::Failure;
 use keiko_network::{
-    Architecture, Encoding, Features, Inference, Network, NetworkEvaluator, Precision, Weights,
-    calibrate,
+    Architecture, Calibration, Encoding, Features, Inference, Network, NetworkEvaluator, Precision,
+    Weights, calibrate,
 };
 use keiko_rules::{Game, Move, Rules};
 use keiko_selfplay::{Evaluator, Purpose, Wdl, generator, random_moves};
@@ -147,6 +147,24 @@ fn positions(rules: &Arc<Rules>) -> Vec<(Game, Vec<Move>)> {
     found
 }
 
+/// A calibration by positions of random games.
+pub(super) fn calibration(weights: &Weights, encoding: &Encoding) -> Calibration {
+    calibration_by(weights, encoding, &positions(encoding.rules()))
+}
+
+fn calibration_by(
+    weights: &Weights,
+    encoding: &Encoding,
+    positions: &[(Game, Vec<Move>)],
+) -> Calibration {
+    let size = encoding.planes() * encoding.squares();
+    let mut inputs = vec![0.0; positions.len() * size];
+    for ((game, _), input) in positions.iter().zip(inputs.chunks_exact_mut(size)) {
+        encoding.encode(game, input);
+    }
+    calibrate(weights, encoding, &inputs)
+}
+
 /// All paths this machine has, and those it would have with AVX2 alone.
 fn paths(
     weights: &Weights,
@@ -154,12 +172,7 @@ fn paths(
     positions: &[(Game, Vec<Move>)],
     sizes: usize,
 ) -> Vec<Path> {
-    let size = encoding.planes() * encoding.squares();
-    let mut inputs = vec![0.0; positions.len() * size];
-    for ((game, _), input) in positions.iter().zip(inputs.chunks_exact_mut(size)) {
-        encoding.encode(game, input);
-    }
-    let calibration = calibrate(weights, encoding, &inputs);
+    let calibration = calibration_by(weights, encoding, positions);
     let full = Features::detect();
     let avx2 = Features { avx2: full.avx2, ..Features::default() };
     let cpu = |precision, features| Inference::Cpu {
