@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Installs what the tests need, then runs all of them: format, lints, tests, documentation and
-# a whole small training run that is interrupted and resumed. What CI runs.
+# Installs what the tests need, then runs all of them: format, lints, tests, documentation, a
+# whole small training run that is interrupted and resumed, and networks in other programs.
+# What CI runs.
 # usage: scripts/test.sh
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -59,6 +60,19 @@ smoke_run() {
     "$python" scripts/check_events.py "$run"
 }
 
+# Networks of four games, computed by onnxruntime and read by numpy as keiko computes them.
+networks_elsewhere() {
+    local game network
+    for game in minishogi microshogi doubutsu shogi; do
+        "$target/release/keiko" train configs/smoke.toml --run "$1/$game" --set rules="$game" \
+            --set training.generations=1 --set training.games_per_generation=20 2>/dev/null
+        network="$(find "$1/$game/networks" -mindepth 1 -maxdepth 1 | sort | tail -n 1)"
+        "$target/release/keiko" inspect "$network"
+        "$python" examples/use_network.py "$network"
+    done
+    "$target/release/keiko" inspect checkpoints/published/minishogi
+}
+
 stage "tools"
 install_tools
 
@@ -82,5 +96,8 @@ stage "smoke run"
 scratch="$(mktemp -d)"
 trap 'rm -rf "$scratch"' EXIT
 smoke_run "$scratch"
+
+stage "networks elsewhere"
+networks_elsewhere "$scratch"
 
 stage "all good"

@@ -3,6 +3,8 @@
 pub(crate) mod bench;
 pub(crate) mod check;
 pub(crate) mod engine;
+pub(crate) mod export;
+pub(crate) mod inspect;
 pub(crate) mod matches;
 pub(crate) mod perft;
 pub(crate) mod show;

@@ -5,6 +5,9 @@
 
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code, reason = "vector instructions; each block says why it is sound")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+#[allow(unsafe_code, reason = "vector instructions; each block says why it is sound")]
 mod avx512;
 mod features;
 mod pack;

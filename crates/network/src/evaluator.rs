@@ -169,7 +169,7 @@ pub fn calibrate(weights: &Weights, encoding: &Encoding, positions: &[f32]) -> C
     CpuNetwork::new(encoding, weights, Precision::F32, None, features).calibrate(positions)
 }
 
-fn read_value(outputs: &[f32]) -> (Wdl, f32) {
+pub(crate) fn read_value(outputs: &[f32]) -> (Wdl, f32) {
     let mut chances = [outputs[0], outputs[1], outputs[2]];
     softmax(&mut chances);
     let [win, draw, loss] = chances;

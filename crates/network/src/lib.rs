@@ -9,10 +9,12 @@ mod batch;
 mod cpu;
 mod encoding;
 mod evaluator;
+mod golden;
 mod learner;
 mod losses;
 mod model;
 mod network;
+mod onnx;
 mod optimizer;
 mod storage;
 mod weights;
@@ -25,8 +27,8 @@ pub use evaluator::{Inference, NetworkEvaluator, calibrate};
 pub use learner::{LearnError, Learner, StepReport, evaluate_losses};
 pub use losses::{Losses, MOVES_LEFT_SCALE};
 pub use network::{
-    CARD_FILE, Card, FORMAT_VERSION, Heads, Network, NetworkError, Provenance, VARIANT_FILE,
-    WEIGHTS_FILE,
+    CARD_FILE, Card, FORMAT_VERSION, GOLDEN_FILE, Heads, Network, NetworkError, ONNX_FILE,
+    Provenance, VARIANT_FILE, WEIGHTS_FILE,
 };
 pub use optimizer::{ConfigError, LearnerConfig};
 pub use storage::StorageError;

@@ -1,13 +1,15 @@
 //! A published network: a folder with the weights and a card that says what they are.
 
+use crate::golden::Answers;
 use crate::{
     Architecture, Calibration, Encoding, Features, Inference, Precision, StorageError, Weights,
-    storage,
+    golden, onnx, storage,
 };
 use keiko_rules::{Rules, RulesError};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Version of published networks.
 pub const FORMAT_VERSION: u32 = 1;
@@ -17,6 +19,10 @@ pub const WEIGHTS_FILE: &str = "weights.safetensors";
 pub const CARD_FILE: &str = "card.toml";
 /// The file in a network's folder that has the game's table.
 pub const VARIANT_FILE: &str = "variant.toml";
+/// The file in a network's folder for other programs' runtimes.
+pub const ONNX_FILE: &str = "model.onnx";
+/// The file in a network's folder with positions and the answers to them.
+pub const GOLDEN_FILE: &str = "golden.safetensors";
 /// The side whose chances the value head gives.
 const PERSPECTIVE: &str = "side to move";
 
@@ -145,6 +151,9 @@ pub enum NetworkError {
          {VARIANT_FILE}: name the game's file with --rules"
     )]
     NoVariant(String),
+    /// Positions or answers of other shapes.
+    #[error("{0}: is about another network: its tensors have other shapes")]
+    OtherGolden(PathBuf),
     /// Nothing says what 8-bit activations have to hold.
     #[error(
         "the network was published without a calibration: it plays in f32 and bf16, not in int8"
@@ -288,7 +297,45 @@ impl Network {
         if let Some(variant) = &self.variant {
             storage::write_synced(&folder.join(VARIANT_FILE), variant.as_bytes())?;
         }
+        storage::write_synced(&folder.join(ONNX_FILE), &onnx::to_bytes(&card, &self.weights))?;
+        // Where the game itself is unknown, there are no positions to ask about.
+        if let Ok(rules) = self.rules() {
+            let golden = golden::to_bytes(&self.weights, &Encoding::new(Arc::new(rules)));
+            storage::write_synced(&folder.join(GOLDEN_FILE), &golden)?;
+        }
         storage::sync_folder(folder)
+    }
+
+    /// The largest difference of this machine's answers (in full precision) to those in the
+    /// folder's golden file; nothing where it has none.
+    ///
+    /// # Errors
+    /// When the file is damaged, or is about another network.
+    pub fn compare_with_golden(
+        &self,
+        encoding: &Encoding,
+        folder: &Path,
+    ) -> Result<Option<f32>, NetworkError> {
+        let path = folder.join(GOLDEN_FILE);
+        if !path.exists() {
+            return Ok(None);
+        }
+        let names = ["planes", "policy", "wdl", "moves_left"];
+        let [planes, policy, wdl, moves_left] =
+            storage::tensors_from_bytes(&path, &read(&path)?, names)?;
+        let golden = Answers { policy, wdl, moves_left };
+        let size = encoding.planes() * encoding.squares();
+        let answers = match planes.len() % size {
+            0 => Some(Answers::of(&self.weights, encoding, &planes)),
+            _ => None,
+        };
+        let same_shape = |answers: &Answers| {
+            answers.policy.len() == golden.policy.len() && answers.wdl.len() == golden.wdl.len()
+        };
+        match answers.filter(same_shape) {
+            Some(answers) => Ok(Some(answers.difference(&golden))),
+            None => Err(NetworkError::OtherGolden(path)),
+        }
     }
 
     /// Loads a published network and checks that it is whole.

@@ -98,6 +98,35 @@ fn serialized(entries: &[Entry]) -> Vec<u8> {
     safetensors::serialize(views, Some(metadata)).expect("tensors in memory can be written")
 }
 
+/// Named f32 tensors with their shapes as the bytes of a safetensors file.
+pub(crate) fn tensors_to_bytes(tensors: &[(&str, &[usize], &[f32])]) -> Vec<u8> {
+    let entry = |&(name, shape, values): &(&str, &[usize], &[f32])| -> Entry {
+        (name.to_owned(), Dtype::F32, shape.to_vec(), bytes_of(values))
+    };
+    serialized(&tensors.iter().map(entry).collect::<Vec<_>>())
+}
+
+/// Named f32 tensors from the bytes of a safetensors file.
+pub(crate) fn tensors_from_bytes<const N: usize>(
+    path: &Path,
+    bytes: &[u8],
+    names: [&str; N],
+) -> Result<[Vec<f32>; N], StorageError> {
+    let damaged = |problem: String| StorageError::Damaged { path: path.to_owned(), problem };
+    let file = SafeTensors::deserialize(bytes).map_err(|error| damaged(error.to_string()))?;
+    let mut found = names.map(|_| Vec::new());
+    for (name, values) in names.into_iter().zip(&mut found) {
+        let tensor = file.tensor(name).map_err(|error| damaged(error.to_string()))?;
+        if tensor.dtype() != Dtype::F32 {
+            return Err(damaged(format!("{name} is not f32")));
+        }
+        let numbers = tensor.data().chunks_exact(4);
+        let number = |bytes: &[u8]| f32::from_le_bytes(bytes.try_into().expect("four bytes"));
+        *values = numbers.map(number).collect();
+    }
+    Ok(found)
+}
+
 /// Weights as the bytes of a safetensors file.
 pub(crate) fn weights_to_bytes(weights: &Weights) -> Vec<u8> {
     serialized(&entries("", weights).collect::<Vec<_>>())

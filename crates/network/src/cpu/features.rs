@@ -57,13 +57,14 @@ impl Features {
     pub(super) fn convolve(self, job: &mut Job<'_>) {
         #[cfg(target_arch = "x86_64")]
         {
-            use super::avx512;
+            use super::{avx2, avx512};
             // SAFETY: the features were detected, and jobs are made by `Job::new`.
             unsafe {
                 match job.packed.precision {
                     Precision::F32 if self.avx512 => return avx512::f32::convolve(job),
                     Precision::Bf16 if self.bf16 => return avx512::bf16::convolve(job),
                     Precision::Int8 if self.vnni => return avx512::int8::convolve(job),
+                    Precision::F32 if self.avx2 => return avx2::convolve(job),
                     _ if self.avx2 => return portable::convolve_avx2(job),
                     _ => {}
                 }
