@@ -13,16 +13,18 @@ mod features;
 mod pack;
 mod portable;
 mod tiles;
+mod winograd;
 
 pub use features::Features;
 pub use pack::Precision;
 
 use crate::{Architecture, Encoding, Weights};
 use pack::{LARGEST_ACTIVATION, Packed, padded};
-use tiles::{Board, Job, Tile, tiles};
+use tiles::{Board, Job, Then, Tile, tiles};
+use winograd::{Room, Transformed, Transforms};
 
 /// Positions that go through a layer together, so that its weights stay in the cache.
-const TOGETHER: usize = 8;
+const TOGETHER: usize = 16;
 /// What an 8-bit input plane of 1 is worth: planes go from 0 to 1.
 const INPUT_UNIT: f32 = 1.0 / LARGEST_ACTIVATION;
 /// Conversions to smaller numbers take so many at a time.
@@ -55,6 +57,13 @@ impl Dense {
     }
 }
 
+/// A 3x3 convolution of the trunk.
+#[derive(Debug)]
+enum Convolution {
+    Direct(Packed),
+    Winograd(Transformed),
+}
+
 /// A network packed for one board.
 #[derive(Debug)]
 pub(crate) struct CpuNetwork {
@@ -65,7 +74,9 @@ pub(crate) struct CpuNetwork {
     /// Channels of the trunk, filled up.
     channels: usize,
     stem: Packed,
-    blocks: Vec<[Packed; 2]>,
+    /// The transforms of convolutions that have some.
+    transforms: Transforms,
+    blocks: Vec<[Convolution; 2]>,
     /// By block: what its two convolutions' inputs are multiplied with before they are rounded.
     per_unit: Vec<[f32; 2]>,
     policy_hidden: Packed,
@@ -87,6 +98,7 @@ struct Scratch {
     trunk: Vec<Vec<f32>>,
     inner: Vec<Vec<f32>>,
     policy: Vec<Vec<f32>>,
+    room: Room,
     value: Vec<f32>,
     pooled: Vec<f32>,
     hidden: Vec<f32>,
@@ -175,27 +187,35 @@ impl CpuNetwork {
         };
         let largest =
             |index: usize| calibration.map_or(1.0, |it| it.largest[index].max(f32::MIN_POSITIVE));
+        let tile = if features.avx512 { tiles::LONGEST_TILE } else { portable::LONGEST_TILE };
+        let transforms = Transforms::new(board, TOGETHER, tile);
+        // Whatever the batch, so that it changes no bit: one position alone pays a little for that.
+        let transformed = precision == Precision::F32;
         let trunk = |block: usize| {
             let words = precision.words(channels);
             let unit = |half: usize| largest(2 * block + half) / LARGEST_ACTIVATION;
             let (first, first_bias) = named.layer(&format!("blocks.{block}.conv1"));
             let second_bias = named.get(&format!("blocks.{block}.conv2.bias"));
-            [
-                Packed::new(precision, first, first_bias, 9, words, unit(0)),
-                Packed::new(precision, &named.second(block), second_bias, 9, words, unit(1)),
-            ]
+            let second = named.second(block);
+            [(first, first_bias, unit(0)), (&second, second_bias, unit(1))].map(
+                |(weight, bias, unit)| match transformed {
+                    true => Convolution::Winograd(transforms.transform(weight, bias, channels)),
+                    false => {
+                        Convolution::Direct(Packed::new(precision, weight, bias, 9, words, unit))
+                    }
+                },
+            )
         };
         let stem_words = precision.words(encoding.planes());
         let (stem, stem_bias) = named.layer("stem");
         let (policy, policy_bias) = named.layer("policy.output");
         let value_channels = named.get("value.conv.bias").len();
         let value_hidden = named.get("value.hidden.bias").len();
-        let tile = if features.avx512 { tiles::LONGEST_TILE } else { portable::LONGEST_TILE };
         let mut filled = vec![0.0; policy_bias.len() * channels];
         for (row, weights) in filled.chunks_exact_mut(channels).zip(policy.chunks_exact(raw)) {
             row[..raw].copy_from_slice(weights);
         }
-        CpuNetwork {
+        let mut network = CpuNetwork {
             features,
             board,
             tiles: tiles(board, tile),
@@ -213,12 +233,22 @@ impl CpuNetwork {
             value_channels,
             value_hidden: named.dense(&["value.hidden"], 2 * value_channels),
             value: named.dense(&["value.wdl", "value.moves_left"], value_hidden),
-            scratch: Scratch::new(
-                board,
-                encoding.planes(),
-                channels,
-                [value_channels, value_hidden],
-            ),
+            scratch: Scratch::default(),
+            transforms,
+        };
+        network.scratch = network.new_scratch();
+        network
+    }
+
+    /// Room for the positions under way.
+    fn new_scratch(&self) -> Scratch {
+        let transformed =
+            |it: &[Convolution; 2]| it.iter().any(|it| matches!(it, Convolution::Winograd(_)));
+        let room = self.blocks.iter().any(transformed).then(|| self.transforms.room(self.channels));
+        let value = [self.value_channels, self.value_hidden.bias.len()];
+        Scratch {
+            room: room.unwrap_or_default(),
+            ..Scratch::new(self.board, self.planes, self.channels, value)
         }
     }
 
@@ -242,12 +272,7 @@ impl CpuNetwork {
     pub(crate) fn calibrate(&self, positions: &[f32]) -> Calibration {
         let mut largest = vec![0.0f32; 2 * self.blocks.len()];
         let size = self.planes * self.board.squares();
-        let mut scratch = Scratch::new(
-            self.board,
-            self.planes,
-            self.channels,
-            [self.value_channels, self.value_hidden.bias.len()],
-        );
+        let mut scratch = self.new_scratch();
         for position in positions.chunks_exact(size) {
             self.trunk(position, 1, &mut scratch, |layer, input| {
                 let most = input.iter().fold(largest[layer], |most, &value| most.max(value));
@@ -273,20 +298,40 @@ impl CpuNetwork {
                 &scratch.planes,
                 1.0 / INPUT_UNIT,
                 &mut scratch.words,
-                false,
+                Then::Relu,
                 trunk,
             );
         }
         for (block, ([first, second], per_unit)) in
             self.blocks.iter().zip(&self.per_unit).enumerate()
         {
-            for (trunk, inner) in scratch.trunk.iter().zip(&mut scratch.inner).take(count) {
-                see(2 * block, trunk);
-                self.layer(first, trunk, per_unit[0], &mut scratch.words, false, inner);
+            let Scratch { words, trunk, inner, room, .. } = &mut *scratch;
+            let (trunk, inner) = (&mut trunk[..count], &mut inner[..count]);
+            trunk.iter().for_each(|input| see(2 * block, input));
+            self.convolve(first, trunk, per_unit[0], Then::Relu, (words, room), inner);
+            inner.iter().for_each(|input| see(2 * block + 1, input));
+            self.convolve(second, inner, per_unit[1], Then::AddRelu, (words, room), trunk);
+        }
+    }
+
+    /// One convolution of the trunk, for all positions under way.
+    fn convolve(
+        &self,
+        convolution: &Convolution,
+        inputs: &[Vec<f32>],
+        per_unit: f32,
+        then: Then,
+        (words, room): (&mut [u32], &mut Room),
+        outs: &mut [Vec<f32>],
+    ) {
+        match convolution {
+            Convolution::Direct(packed) => {
+                for (input, out) in inputs.iter().zip(outs) {
+                    self.layer(packed, input, per_unit, words, then, out);
+                }
             }
-            for (trunk, inner) in scratch.trunk.iter_mut().zip(&scratch.inner).take(count) {
-                see(2 * block + 1, inner);
-                self.layer(second, inner, per_unit[1], &mut scratch.words, true, trunk);
+            Convolution::Winograd(kernels) => {
+                self.transforms.convolve(self.features, kernels, inputs, then, room, outs);
             }
         }
     }
@@ -308,13 +353,13 @@ impl CpuNetwork {
         input: &[f32],
         per_unit: f32,
         words: &mut [u32],
-        residual: bool,
+        then: Then,
         out: &mut [f32],
     ) {
         let needed = self.board.squares() * packed.words;
         self.features.convert(packed.precision, input, per_unit, needed, words);
         let out = &mut out[..self.board.squares() * packed.outputs];
-        let mut job = Job::new(self.board, &self.tiles, packed, &words[..needed], residual, out);
+        let mut job = Job::new(self.board, &self.tiles, packed, &words[..needed], then, out);
         self.features.convolve(&mut job);
     }
 
@@ -322,8 +367,8 @@ impl CpuNetwork {
     fn heads(&self, index: usize, scratch: &mut Scratch) -> [f32; 4] {
         let Scratch { words, trunk, policy, value, pooled, hidden, .. } = scratch;
         let trunk = &trunk[index];
-        self.layer(&self.policy_hidden, trunk, 1.0, words, false, &mut policy[index]);
-        self.layer(&self.value_conv, trunk, 1.0, words, false, value);
+        self.layer(&self.policy_hidden, trunk, 1.0, words, Then::Relu, &mut policy[index]);
+        self.layer(&self.value_conv, trunk, 1.0, words, Then::Relu, value);
         let (mean, max) = pooled.split_at_mut(self.value_channels);
         mean.fill(0.0);
         max.fill(0.0);
@@ -356,6 +401,7 @@ impl Scratch {
             trunk: each(),
             inner: each(),
             policy: each(),
+            room: Room::default(),
             value: vec![0.0; squares * padded(value[0])],
             pooled: vec![0.0; 2 * value[0]],
             hidden: vec![0.0; value[1]],

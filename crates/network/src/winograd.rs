@@ -18,20 +18,20 @@ const LONGEST_TILE: usize = 5;
 const POINTS: [f64; LONGEST_TILE + 1] = [0.0, 1.0, -1.0, 2.0, -2.0, 0.5];
 
 /// Minimal filtering of 3 taps along one axis, for tiles of `outputs` outputs.
-struct Axis {
+pub(crate) struct Axis {
     /// Squares along the axis.
     length: usize,
-    tiles: usize,
+    pub(crate) tiles: usize,
     /// Outputs of a tile; the last tile's surplus is cropped.
     outputs: usize,
     /// Input transform, `[points][points]`.
     input: Vec<Vec<f64>>,
     /// Weight transform, `[points][TAPS]`.
-    weight: Vec<Vec<f64>>,
+    pub(crate) weight: Vec<Vec<f64>>,
 }
 
 impl Axis {
-    fn new(length: usize) -> Axis {
+    pub(crate) fn new(length: usize) -> Axis {
         let tiles = length.div_ceil(LONGEST_TILE);
         let outputs = length.div_ceil(tiles);
         let finite = &POINTS[..outputs + 1];
@@ -57,12 +57,12 @@ impl Axis {
         self.weight.push(weight);
     }
 
-    fn points(&self) -> usize {
+    pub(crate) fn points(&self) -> usize {
         self.outputs + TAPS - 1
     }
 
     /// What square `square` contributes to `point` of `tile`.
-    fn input(&self, tile: usize, point: usize, square: usize) -> f64 {
+    pub(crate) fn input(&self, tile: usize, point: usize, square: usize) -> f64 {
         // A tile's inputs begin one square before its outputs: the ring of padding.
         (square + 1)
             .checked_sub(tile * self.outputs)
@@ -70,7 +70,7 @@ impl Axis {
     }
 
     /// What `point` of `tile` contributes to square `square`.
-    fn output(&self, tile: usize, point: usize, square: usize) -> f64 {
+    pub(crate) fn output(&self, tile: usize, point: usize, square: usize) -> f64 {
         if square / self.outputs != tile {
             return 0.0;
         }

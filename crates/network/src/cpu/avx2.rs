@@ -2,7 +2,7 @@
 //! outputs in twelve of its sixteen registers.
 
 use super::pack::Line;
-use super::tiles::{Job, Tile};
+use super::tiles::{Job, Then, Tile};
 use std::arch::x86_64::*;
 
 /// Vectors of eight outputs that are computed at a time: two lines.
@@ -100,10 +100,12 @@ unsafe fn part<const S: usize>(job: &mut Job<'_>, block: usize, half: usize, til
                 let (scale, bias) =
                     (_mm256_loadu_ps(scale.add(lane)), _mm256_loadu_ps(bias.add(lane)));
                 let mut value = _mm256_fmadd_ps(sum, scale, bias);
-                if job.residual {
+                if job.then == Then::AddRelu {
                     value = _mm256_add_ps(value, _mm256_loadu_ps(out.add(lane)));
                 }
-                value = _mm256_max_ps(value, _mm256_setzero_ps());
+                if job.then != Then::Nothing {
+                    value = _mm256_max_ps(value, _mm256_setzero_ps());
+                }
                 _mm256_storeu_ps(out.add(lane), value);
             }
         }

@@ -5,7 +5,7 @@
 //! against the lines of weights at a time.
 
 use super::pack::Line;
-use super::tiles::{Job, Tile};
+use super::tiles::{Job, Then, Tile};
 use std::arch::x86_64::*;
 
 /// Adds what one tap contributes to all squares of a tile but the first `$first` and the last
@@ -124,10 +124,12 @@ macro_rules! kernel {
                             let scale = _mm512_loadu_ps(scale.add(lane));
                             let bias = _mm512_loadu_ps(bias.add(lane));
                             let mut value = _mm512_fmadd_ps($float(sum), scale, bias);
-                            if job.residual {
+                            if job.then == Then::AddRelu {
                                 value = _mm512_add_ps(value, _mm512_loadu_ps(out.add(lane)));
                             }
-                            value = _mm512_max_ps(value, _mm512_setzero_ps());
+                            if job.then != Then::Nothing {
+                                value = _mm512_max_ps(value, _mm512_setzero_ps());
+                            }
                             _mm512_storeu_ps(out.add(lane), value);
                         }
                     }

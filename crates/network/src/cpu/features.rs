@@ -9,7 +9,7 @@ use super::tiles::Job;
 pub struct Features {
     /// AVX2 and fused multiplication.
     pub avx2: bool,
-    /// AVX-512 foundation.
+    /// AVX-512 as every processor since Skylake's servers has it: F, VL, BW, DQ.
     pub avx512: bool,
     /// AVX-512 bfloat16 products.
     pub bf16: bool,
@@ -22,7 +22,10 @@ impl Features {
     pub fn detect() -> Features {
         #[cfg(target_arch = "x86_64")]
         {
-            let avx512 = is_x86_feature_detected!("avx512f");
+            let avx512 = is_x86_feature_detected!("avx512f")
+                && is_x86_feature_detected!("avx512vl")
+                && is_x86_feature_detected!("avx512bw")
+                && is_x86_feature_detected!("avx512dq");
             Features {
                 avx2: is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma"),
                 avx512,

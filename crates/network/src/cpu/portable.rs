@@ -2,7 +2,7 @@
 //! compiler turns the inner loops into vectors; with AVX2 and FMA switched on they are wider.
 
 use super::pack::{LANES, LARGEST_ACTIVATION, Line, Precision, bf16};
-use super::tiles::{Job, Tile};
+use super::tiles::{Job, Then, Tile};
 
 /// Squares of a tile: two, with 32 outputs each, are what AVX2's registers hold.
 pub(super) const LONGEST_TILE: usize = 3;
@@ -143,8 +143,11 @@ fn finish<T: Sum>(job: &mut Job<'_>, (square, output): (usize, usize), sums: &[[
         let sum = sums[lane / LANES][lane % LANES].float();
         // Fused on every machine, so that the exact 8-bit sums give the same bits everywhere.
         let value = sum.mul_add(scale[lane], bias[lane]);
-        let value = if job.residual { value + *out } else { value };
-        *out = value.max(0.0);
+        *out = match job.then {
+            Then::Nothing => value,
+            Then::Relu => value.max(0.0),
+            Then::AddRelu => (value + *out).max(0.0),
+        };
     }
 }
 

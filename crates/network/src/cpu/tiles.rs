@@ -42,6 +42,17 @@ pub(super) fn tiles(board: Board, longest: usize) -> Vec<Tile> {
     tiles
 }
 
+/// What happens to a convolution's sums, after scale and bias.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+pub(super) enum Then {
+    /// They are the output.
+    Nothing,
+    /// ReLU.
+    Relu,
+    /// What `out` holds is added, then ReLU.
+    AddRelu,
+}
+
 /// One convolution of one position. The slices' lengths are checked when it is made, so that
 /// kernels may rely on them.
 #[derive(Debug)]
@@ -51,8 +62,8 @@ pub(super) struct Job<'a> {
     pub(super) packed: &'a Packed,
     /// `[squares, words]`
     pub(super) input: &'a [u32],
-    /// Added before the ReLU, `[squares, outputs]`: what `out` holds.
-    pub(super) residual: bool,
+    /// What happens to the sums.
+    pub(super) then: Then,
     /// `[squares, outputs]`
     pub(super) out: &'a mut [f32],
 }
@@ -63,7 +74,7 @@ impl<'a> Job<'a> {
         tiles: &'a [Tile],
         packed: &'a Packed,
         input: &'a [u32],
-        residual: bool,
+        then: Then,
         out: &'a mut [f32],
     ) -> Job<'a> {
         assert_eq!(input.len(), board.squares() * packed.words, "an activation of this shape");
@@ -75,7 +86,7 @@ impl<'a> Job<'a> {
         };
         assert!(tiles.iter().all(inside), "tiles of this board");
         assert!(packed.taps == 1 || packed.taps == 9, "1x1 or 3x3");
-        Job { board, tiles, packed, input, residual, out }
+        Job { board, tiles, packed, input, then, out }
     }
 
     /// Lines of one tap of a block.

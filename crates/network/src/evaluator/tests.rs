@@ -148,9 +148,9 @@ fn all_ways_to_compute_agree() {
 
 #[test]
 fn an_evaluation_does_not_depend_on_its_batch() {
-    let (encoding, weights) = setup("minishogi", 64);
+    let (encoding, weights) = setup("minishogi", 32);
     for (_, inference) in all_inferences(&weights, &encoding) {
-        batches_agree("minishogi", 64, &inference);
+        batches_agree("minishogi", 32, &inference);
     }
     let boards = ["minishogi", "doubutsu", "microshogi", "judkins", "gorogoroplus", "shogi"];
     for (name, channels) in boards.map(|name| (name, 32)).into_iter().chain([
