@@ -32,9 +32,17 @@ pub(super) struct Arguments {
     /// Blocks of the network.
     #[arg(long, default_value_t = 5)]
     blocks: usize,
+    /// Rounds, of which the medians are reported.
+    #[arg(long, default_value_t = ROUNDS, value_parser = rounds)]
+    rounds: usize,
     /// Positions a call.
     #[arg(long, value_delimiter = ',', default_value = "1,32")]
     batch: Vec<usize>,
+}
+
+fn rounds(text: &str) -> Result<usize, String> {
+    let rounds = text.parse().ok().filter(|rounds| (1..=1000).contains(rounds));
+    rounds.ok_or_else(|| "expected a number from 1 to 1000".to_owned())
 }
 
 /// One line of the table.
@@ -50,7 +58,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let rules = encoding.rules();
     let positions = positions(rules);
     let mut paths = paths(&weights, &encoding, &positions, arguments.batch.len());
-    for round in 1..=ROUNDS {
+    for round in 1..=arguments.rounds {
         for path in &mut paths {
             for (batch, rates) in arguments.batch.iter().zip(&mut path.rates) {
                 let encoding = Arc::clone(&encoding);
@@ -59,7 +67,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
                 rates.push(rate(&mut evaluator, &positions, *batch));
             }
         }
-        tell!("round {round} of {ROUNDS}");
+        tell!("round {round} of {}", arguments.rounds);
     }
     say!(
         "{} {}x{}, {} channels x {} blocks; positions a second inside the network, one core,",
@@ -69,7 +77,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         weights.architecture().channels,
         weights.architecture().blocks
     );
-    say!("median of {ROUNDS} rounds that take turns; {:?}", Features::detect());
+    say!("median of {} rounds that take turns; {:?}", arguments.rounds, Features::detect());
     let sizes: String = arguments.batch.iter().map(|batch| format!(" {batch:>9}")).collect();
     say!("{:16}{sizes}   policy KL and largest WDL difference to burn", "batch");
     let exact = answers(&mut evaluator(&weights, &encoding, &paths[0]), &positions);
