@@ -10,6 +10,7 @@ mod avx2;
 #[allow(unsafe_code, reason = "vector instructions; each block says why it is sound")]
 mod avx512;
 mod features;
+mod named;
 mod pack;
 mod portable;
 mod tiles;
@@ -19,6 +20,7 @@ pub use features::Features;
 pub use pack::Precision;
 
 use crate::{Architecture, Encoding, Weights};
+use named::{Dense, Named};
 use pack::{LARGEST_ACTIVATION, Packed, padded};
 use tiles::{Board, Job, Then, Tile, tiles};
 use winograd::{Room, Transformed, Transforms};
@@ -37,24 +39,6 @@ const CONVERTED: usize = 64;
 pub struct Calibration {
     /// Two numbers a block.
     pub largest: Vec<f32>,
-}
-
-/// A dense layer over channels, `[inputs, outputs]`.
-#[derive(Clone, Debug)]
-struct Dense {
-    weight: Vec<f32>,
-    bias: Vec<f32>,
-}
-
-impl Dense {
-    fn apply(&self, x: &[f32], out: &mut [f32]) {
-        out.copy_from_slice(&self.bias);
-        for (value, row) in x.iter().zip(self.weight.chunks_exact(self.bias.len())) {
-            for (out, weight) in out.iter_mut().zip(row) {
-                *out += value * weight;
-            }
-        }
-    }
 }
 
 /// A 3x3 convolution of the trunk.
@@ -131,39 +115,6 @@ fn dot(a: &[f32], b: &[f32]) -> f32 {
         }
     }
     lanes.iter().sum()
-}
-
-/// Reads parameters by name.
-struct Named<'a>(&'a Weights);
-
-impl Named<'_> {
-    fn get(&self, name: &str) -> &[f32] {
-        let parameter = self.0.parameters().iter().find(|it| it.name == name);
-        &parameter.expect("the network has its layout's parameters").values
-    }
-
-    fn layer(&self, name: &str) -> (&[f32], &[f32]) {
-        (self.get(&format!("{name}.weight")), self.get(&format!("{name}.bias")))
-    }
-
-    /// `[out, in]` parameters, possibly of several layers side by side.
-    fn dense(&self, names: &[&str], inputs: usize) -> Dense {
-        let layers: Vec<_> = names.iter().map(|name| self.layer(name)).collect();
-        let bias: Vec<f32> = layers.iter().flat_map(|(_, bias)| bias.iter().copied()).collect();
-        let rows: Vec<&[f32]> =
-            layers.iter().flat_map(|(weight, _)| weight.chunks_exact(inputs)).collect();
-        let weight = (0..inputs).flat_map(|input| rows.iter().map(move |row| row[input]));
-        Dense { weight: weight.collect(), bias }
-    }
-
-    /// A block's second convolution, its gain folded in.
-    fn second(&self, block: usize) -> Vec<f32> {
-        let gain = self.get(&format!("blocks.{block}.gain"));
-        let (weight, bias) = self.layer(&format!("blocks.{block}.conv2"));
-        let row = weight.len() / bias.len();
-        let rows = weight.chunks_exact(row).zip(gain);
-        rows.flat_map(|(row, gain)| row.iter().map(move |value| value * gain)).collect()
-    }
 }
 
 impl CpuNetwork {

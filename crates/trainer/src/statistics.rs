@@ -83,6 +83,8 @@ pub(crate) fn of_games(games: &[GameRecord]) -> Vec<(&'static str, f64)> {
         ("selfplay/ends_mate", ended_by(Reason::Mate)),
         ("selfplay/ends_stalemate", ended_by(Reason::Stalemate)),
         ("selfplay/ends_royal_captured", ended_by(Reason::RoyalCaptured)),
+        ("selfplay/ends_bare_royal", ended_by(Reason::BareRoyal)),
+        ("selfplay/ends_declaration", ended_by(Reason::Declaration)),
         ("selfplay/ends_try", ended_by(Reason::Try)),
         ("selfplay/ends_repetition", ended_by(Reason::Repetition)),
         ("selfplay/ends_perpetual_check", ended_by(Reason::PerpetualCheck)),

@@ -147,6 +147,20 @@ fn all_ways_to_compute_agree() {
 }
 
 #[test]
+fn full_precision_agrees_with_burn_in_every_variant() {
+    for name in Rules::variants() {
+        let encoding = Arc::new(Encoding::new(Arc::new(Rules::load(name).unwrap())));
+        let weights = Weights::init(&encoding, Architecture { channels: 32, blocks: 2 }, 7);
+        let positions = positions(&encoding, 1000);
+        let exact = Inference::exact();
+        let (most, chances, divergence) =
+            differences(&weights, &encoding, &positions, &Inference::Burn, &exact);
+        println!("{name}: {most:.1e} {chances:.1e} {divergence:.1e}");
+        assert!(most <= 1e-5 && chances <= 1e-5, "{name} {most} {chances}");
+    }
+}
+
+#[test]
 fn an_evaluation_does_not_depend_on_its_batch() {
     let (encoding, weights) = setup("minishogi", 32);
     for (_, inference) in all_inferences(&weights, &encoding) {

@@ -1,0 +1,54 @@
+//! Parameters by name, and the dense layers of the heads.
+
+use crate::Weights;
+
+/// A dense layer over channels, `[inputs, outputs]`.
+#[derive(Clone, Debug)]
+pub(super) struct Dense {
+    weight: Vec<f32>,
+    pub(super) bias: Vec<f32>,
+}
+
+impl Dense {
+    pub(super) fn apply(&self, x: &[f32], out: &mut [f32]) {
+        out.copy_from_slice(&self.bias);
+        for (value, row) in x.iter().zip(self.weight.chunks_exact(self.bias.len())) {
+            for (out, weight) in out.iter_mut().zip(row) {
+                *out += value * weight;
+            }
+        }
+    }
+}
+
+/// Reads parameters by name.
+pub(super) struct Named<'a>(pub(super) &'a Weights);
+
+impl Named<'_> {
+    pub(super) fn get(&self, name: &str) -> &[f32] {
+        let parameter = self.0.parameters().iter().find(|it| it.name == name);
+        &parameter.expect("the network has its layout's parameters").values
+    }
+
+    pub(super) fn layer(&self, name: &str) -> (&[f32], &[f32]) {
+        (self.get(&format!("{name}.weight")), self.get(&format!("{name}.bias")))
+    }
+
+    /// `[out, in]` parameters, possibly of several layers side by side.
+    pub(super) fn dense(&self, names: &[&str], inputs: usize) -> Dense {
+        let layers: Vec<_> = names.iter().map(|name| self.layer(name)).collect();
+        let bias: Vec<f32> = layers.iter().flat_map(|(_, bias)| bias.iter().copied()).collect();
+        let rows: Vec<&[f32]> =
+            layers.iter().flat_map(|(weight, _)| weight.chunks_exact(inputs)).collect();
+        let weight = (0..inputs).flat_map(|input| rows.iter().map(move |row| row[input]));
+        Dense { weight: weight.collect(), bias }
+    }
+
+    /// A block's second convolution, its gain folded in.
+    pub(super) fn second(&self, block: usize) -> Vec<f32> {
+        let gain = self.get(&format!("blocks.{block}.gain"));
+        let (weight, bias) = self.layer(&format!("blocks.{block}.conv2"));
+        let row = weight.len() / bias.len();
+        let rows = weight.chunks_exact(row).zip(gain);
+        rows.flat_map(|(row, gain)| row.iter().map(move |value| value * gain)).collect()
+    }
+}
