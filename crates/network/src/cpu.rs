@@ -26,7 +26,7 @@ use tiles::{Board, Job, Then, Tile, tiles};
 use winograd::{Room, Transformed, Transforms};
 
 /// Positions that go through a layer together, so that its weights stay in the cache.
-const TOGETHER: usize = 16;
+const TOGETHER: usize = 24;
 /// What an 8-bit input plane of 1 is worth: planes go from 0 to 1.
 const INPUT_UNIT: f32 = 1.0 / LARGEST_ACTIVATION;
 /// Conversions to smaller numbers take so many at a time.
