@@ -16,17 +16,21 @@ const WIDTH: usize = 2 * LANES;
 /// So many channels.
 type Lanes = [f32; WIDTH];
 
-/// One axis' transform: by row, which entries with which factors.
-type Sparse = Vec<Vec<(usize, f32)>>;
+/// One axis' transform: a matrix, row by row.
+#[derive(Debug)]
+struct Matrix {
+    columns: usize,
+    factors: Vec<f32>,
+}
 
 /// The transforms of one board.
 #[derive(Debug)]
 pub(super) struct Transforms {
     board: Board,
     /// By (tile, point) along the axis: squares.
-    spread: [Sparse; 2],
+    spread: [Matrix; 2],
     /// By square along the axis: (tile, point)s.
-    gather: [Sparse; 2],
+    gather: [Matrix; 2],
     /// Tiles along the axis, vertical first.
     tiles: [usize; 2],
     /// Points of a tile along the axis.
@@ -54,18 +58,94 @@ pub(super) struct Transformed {
     bias: Vec<f32>,
 }
 
+fn matrix(rows: impl Iterator<Item = Vec<f64>>) -> Matrix {
+    let (mut columns, mut factors) = (0, Vec::new());
+    for row in rows {
+        columns = row.len();
+        factors.extend(row.into_iter().map(|factor| factor as f32));
+    }
+    Matrix { columns, factors }
+}
+
+impl Matrix {
+    fn rows(&self) -> usize {
+        self.factors.len() / self.columns
+    }
+
+    /// Applies it to the entries that `entry` gives; `put` takes each row's sum. For the lengths
+    /// that boards up to 11x11 have, the entries stay in registers.
+    #[inline(always)]
+    fn apply<const FUSED: bool>(
+        &self,
+        entry: impl Fn(usize) -> Lanes,
+        put: impl FnMut(usize, Lanes),
+    ) {
+        match self.columns {
+            3 => self.fixed::<3, FUSED>(entry, put),
+            4 => self.fixed::<4, FUSED>(entry, put),
+            5 => self.fixed::<5, FUSED>(entry, put),
+            6 => self.fixed::<6, FUSED>(entry, put),
+            7 => self.fixed::<7, FUSED>(entry, put),
+            8 => self.fixed::<8, FUSED>(entry, put),
+            9 => self.fixed::<9, FUSED>(entry, put),
+            10 => self.fixed::<10, FUSED>(entry, put),
+            12 => self.fixed::<12, FUSED>(entry, put),
+            14 => self.fixed::<14, FUSED>(entry, put),
+            _ => self.any::<FUSED>(entry, put),
+        }
+    }
+
+    #[inline(always)]
+    fn fixed<const N: usize, const FUSED: bool>(
+        &self,
+        entry: impl Fn(usize) -> Lanes,
+        mut put: impl FnMut(usize, Lanes),
+    ) {
+        let mut entries = [[0.0; WIDTH]; N];
+        for (index, slot) in entries.iter_mut().enumerate() {
+            *slot = entry(index);
+        }
+        for (row, factors) in self.factors.chunks_exact(N).enumerate() {
+            let mut sum = [0.0; WIDTH];
+            for index in 0..N {
+                add::<FUSED>(&mut sum, &entries[index], factors[index]);
+            }
+            put(row, sum);
+        }
+    }
+
+    #[inline(always)]
+    fn any<const FUSED: bool>(
+        &self,
+        entry: impl Fn(usize) -> Lanes,
+        mut put: impl FnMut(usize, Lanes),
+    ) {
+        for (row, factors) in self.factors.chunks_exact(self.columns).enumerate() {
+            let mut sum = [0.0; WIDTH];
+            for (index, &factor) in factors.iter().enumerate() {
+                add::<FUSED>(&mut sum, &entry(index), factor);
+            }
+            put(row, sum);
+        }
+    }
+}
+
+/// Adds some channels times a factor.
+#[inline(always)]
+fn add<const FUSED: bool>(sum: &mut Lanes, values: &Lanes, factor: f32) {
+    for lane in 0..WIDTH {
+        sum[lane] = if FUSED {
+            values[lane].mul_add(factor, sum[lane])
+        } else {
+            values[lane] * factor + sum[lane]
+        };
+    }
+}
+
 /// From one point's rows to the next one's. Without the gap, points would lie a power of two
 /// apart and fight for the same few places in the cache.
 fn stride(rows: usize, channels: usize) -> usize {
     rows * channels + LANES
-}
-
-fn sparse(rows: impl Iterator<Item = Vec<f64>>) -> Sparse {
-    let entries = |row: Vec<f64>| {
-        let entries = row.into_iter().enumerate().map(|(index, factor)| (index, factor as f32));
-        entries.filter(|(_, factor)| *factor != 0.0).collect()
-    };
-    rows.map(entries).collect()
 }
 
 impl Transforms {
@@ -78,7 +158,7 @@ impl Transforms {
                 let (tile, point) = (row / axis.points(), row % axis.points());
                 (0..*length).map(|square| axis.input(tile, point, square)).collect()
             });
-            sparse(rows)
+            matrix(rows)
         };
         let gather = |(length, axis): &(usize, Axis)| {
             let rows = (0..*length).map(|square| {
@@ -86,7 +166,7 @@ impl Transforms {
                     .map(|row| (row / axis.points(), row % axis.points()));
                 pairs.map(|(tile, point)| axis.output(tile, point, square)).collect()
             });
-            sparse(rows)
+            matrix(rows)
         };
         let tiles_of = axes.each_ref().map(|(_, axis)| axis.tiles);
         let rows = |positions: usize| positions * tiles_of[0] * tiles_of[1];
@@ -186,23 +266,26 @@ impl Transforms {
     ) {
         let (files, stride) = (self.board.files, stride(rows, channels));
         for channel in (0..channels).step_by(WIDTH) {
-            for (row, entries) in self.spread[0].iter().enumerate() {
-                for file in 0..files {
-                    let at = |rank: usize| (rank * files + file) * channels + channel;
-                    room.one[row * files + file] =
-                        combine::<FUSED>(entries, |rank| lanes(&input[at(rank)..]));
-                }
+            for file in 0..files {
+                let one = &mut room.one;
+                self.spread[0].apply::<FUSED>(
+                    |rank| lanes(&input[(rank * files + file) * channels + channel..]),
+                    |row, value| one[row * files + file] = value,
+                );
             }
-            for row in 0..self.spread[0].len() {
+            for row in 0..self.spread[0].rows() {
                 let (ty, py) = (row / self.points[0], row % self.points[0]);
-                for (column, entries) in self.spread[1].iter().enumerate() {
-                    let (tx, px) = (column / self.points[1], column % self.points[1]);
-                    let value = combine::<FUSED>(entries, |file| room.one[row * files + file]);
-                    let point = py * self.points[1] + px;
-                    let tile = (index * self.tiles[0] + ty) * self.tiles[1] + tx;
-                    room.spread[point * stride + tile * channels + channel..][..WIDTH]
-                        .copy_from_slice(&value.map(f32::to_bits));
-                }
+                let (one, spread) = (&room.one, &mut room.spread);
+                self.spread[1].apply::<FUSED>(
+                    |file| one[row * files + file],
+                    |column, value| {
+                        let (tx, px) = (column / self.points[1], column % self.points[1]);
+                        let point = py * self.points[1] + px;
+                        let tile = (index * self.tiles[0] + ty) * self.tiles[1] + tx;
+                        spread[point * stride + tile * channels + channel..][..WIDTH]
+                            .copy_from_slice(&value.map(f32::to_bits));
+                    },
+                );
             }
         }
     }
@@ -218,36 +301,40 @@ impl Transforms {
         room: &mut Room,
         out: &mut [f32],
     ) {
-        let (across, files) = (self.spread[1].len(), self.board.files);
+        let (across, files) = (self.spread[1].rows(), self.board.files);
         let stride = stride(rows, channels);
         for channel in (0..channels).step_by(WIDTH) {
-            for (rank, entries) in self.gather[0].iter().enumerate() {
-                for column in 0..across {
-                    let (tx, px) = (column / self.points[1], column % self.points[1]);
-                    let product = |row: usize| {
+            for column in 0..across {
+                let (tx, px) = (column / self.points[1], column % self.points[1]);
+                let (products, other) = (&room.products, &mut room.other);
+                self.gather[0].apply::<FUSED>(
+                    |row| {
                         let (ty, py) = (row / self.points[0], row % self.points[0]);
                         let point = py * self.points[1] + px;
                         let tile = (index * self.tiles[0] + ty) * self.tiles[1] + tx;
-                        lanes(&room.products[point * stride + tile * channels + channel..])
-                    };
-                    room.other[rank * across + column] = combine::<FUSED>(entries, product);
-                }
+                        lanes(&products[point * stride + tile * channels + channel..])
+                    },
+                    |rank, value| other[rank * across + column] = value,
+                );
             }
             let bias = lanes(&bias[channel..]);
             for rank in 0..self.board.ranks {
-                for (file, entries) in self.gather[1].iter().enumerate() {
-                    let value =
-                        combine::<FUSED>(entries, |column| room.other[rank * across + column]);
-                    let out = &mut out[(rank * files + file) * channels + channel..][..WIDTH];
-                    for lane in 0..WIDTH {
-                        let sum = value[lane] + bias[lane];
-                        out[lane] = match then {
-                            Then::Nothing => sum,
-                            Then::Relu => sum.max(0.0),
-                            Then::AddRelu => (sum + out[lane]).max(0.0),
-                        };
-                    }
-                }
+                let other = &room.other;
+                let out = &mut *out;
+                self.gather[1].apply::<FUSED>(
+                    |column| other[rank * across + column],
+                    |file, value| {
+                        let out = &mut out[(rank * files + file) * channels + channel..][..WIDTH];
+                        for lane in 0..WIDTH {
+                            let sum = value[lane] + bias[lane];
+                            out[lane] = match then {
+                                Then::Nothing => sum,
+                                Then::Relu => sum.max(0.0),
+                                Then::AddRelu => (sum + out[lane]).max(0.0),
+                            };
+                        }
+                    },
+                );
             }
         }
     }
@@ -315,21 +402,4 @@ for_each_machine!(
 #[inline(always)]
 fn lanes(values: &[f32]) -> Lanes {
     values[..WIDTH].try_into().expect("as many channels")
-}
-
-/// The sum of some entries with their factors.
-#[inline(always)]
-fn combine<const FUSED: bool>(entries: &[(usize, f32)], entry: impl Fn(usize) -> Lanes) -> Lanes {
-    let mut sum = [0.0; WIDTH];
-    for &(index, factor) in entries {
-        let values = entry(index);
-        for lane in 0..WIDTH {
-            sum[lane] = if FUSED {
-                values[lane].mul_add(factor, sum[lane])
-            } else {
-                values[lane] * factor + sum[lane]
-            };
-        }
-    }
-    sum
 }
