@@ -10,7 +10,6 @@ mod avx2;
 #[allow(unsafe_code, reason = "vector instructions; each block says why it is sound")]
 mod avx512;
 mod features;
-mod named;
 mod pack;
 mod portable;
 mod tiles;
@@ -19,8 +18,8 @@ mod winograd;
 pub use features::Features;
 pub use pack::Precision;
 
+use crate::named::{Dense, Named};
 use crate::{Architecture, Encoding, Weights};
-use named::{Dense, Named};
 use pack::{LARGEST_ACTIVATION, Packed, padded};
 use tiles::{Board, Job, Then, Tile, tiles};
 use winograd::{Room, Transformed, Transforms};

@@ -13,6 +13,7 @@ mod golden;
 mod learner;
 mod losses;
 mod model;
+mod named;
 mod network;
 mod onnx;
 mod optimizer;

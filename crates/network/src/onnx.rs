@@ -7,6 +7,7 @@
 
 mod proto;
 
+use crate::named::Named;
 use crate::network::Card;
 use crate::{MOVES_LEFT_SCALE, Weights};
 use prost::Message;
@@ -27,9 +28,13 @@ struct Builder<'a> {
 impl Builder<'_> {
     /// A parameter as a constant; its name.
     fn parameter(&mut self, name: &str) -> String {
-        let parameter = self.weights.parameters().iter().find(|it| it.name == name);
-        let parameter = parameter.expect("the network has its layout's parameters");
-        self.constant(name, &parameter.shape, &parameter.values)
+        let shape = self.shape(name);
+        let values = Named(self.weights).get(name);
+        self.constant(name, &shape, values)
+    }
+
+    fn shape(&self, name: &str) -> Vec<usize> {
+        Named(self.weights).parameter(name).shape.clone()
     }
 
     fn constant(&mut self, name: &str, shape: &[usize], values: &[f32]) -> String {
@@ -86,26 +91,14 @@ impl Builder<'_> {
         let inner = format!("{name}.inner");
         self.activated(input, &format!("{name}.conv1"), 3, &inner);
         let layer = format!("{name}.conv2");
-        let weight = self.scaled(&format!("{layer}.weight"), &format!("{name}.gain"));
+        let shape = self.shape(&format!("{layer}.weight"));
+        let folded = Named(self.weights).second(block);
+        let weight = self.constant(&format!("{layer}.weight"), &shape, &folded);
         let sums = format!("{layer}.sums");
         self.convolution(&inner, &weight, &layer, 3, &sums);
         let both = format!("{name}.both");
         self.node("Add", &[&sums, input], &both, Vec::new());
         self.node("Relu", &[&both], output, Vec::new());
-    }
-
-    fn scaled(&mut self, weight: &str, gain: &str) -> String {
-        let find = |name: &str| {
-            let parameter = self.weights.parameters().iter().find(|it| it.name == name);
-            parameter.expect("the network has its layout's parameters")
-        };
-        let (weights, gain) = (find(weight), find(gain));
-        let row = weights.values.len() / gain.values.len();
-        let rows = weights.values.chunks_exact(row).zip(&gain.values);
-        let values: Vec<f32> =
-            rows.flat_map(|(row, gain)| row.iter().map(move |value| value * gain)).collect();
-        let shape = weights.shape.clone();
-        self.constant(weight, &shape, &values)
     }
 
     fn graph(&mut self) {

@@ -34,8 +34,8 @@ impl Rules {
         }
     }
 
-    /// Whether a role may jump over others along a line: a leap of two or more squares in one
-    /// of the eight directions. Offsets are squares to the right and squares forward.
+    /// Whether a role steps or leaps by an offset (squares to the right, squares forward), whatever
+    /// stands in between.
     pub fn leaps(&self, role: Role, offset: (i8, i8)) -> bool {
         let movement = &self.movements[role.index()];
         movement.captures.leaps.contains(&offset) || movement.quiet.leaps.contains(&offset)

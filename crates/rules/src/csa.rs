@@ -33,7 +33,7 @@ fn sign(color: Color) -> char {
 }
 
 fn square_text(rules: &Rules, square: Square) -> String {
-    let (column, rank) = (square.index() % rules.files(), square.index() / rules.files());
+    let (column, rank) = rules.column_and_rank(square);
     [rules.files() - column, rank + 1].map(digit).iter().collect()
 }
 

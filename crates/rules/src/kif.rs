@@ -61,7 +61,7 @@ fn chinese(number: usize) -> String {
 
 /// File and rank, both from 1.
 fn numbers(rules: &Rules, square: Square) -> (usize, usize) {
-    let (column, rank) = (square.index() % rules.files(), square.index() / rules.files());
+    let (column, rank) = rules.column_and_rank(square);
     (rules.files() - column, rank + 1)
 }
 

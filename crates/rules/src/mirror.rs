@@ -11,7 +11,7 @@ impl Rules {
 
     /// The square with left and right exchanged.
     pub fn mirror(&self, square: Square) -> Square {
-        let (column, rank) = (square.index() % self.files(), square.index() / self.files());
+        let (column, rank) = self.column_and_rank(square);
         Square::new(rank * self.files() + self.files() - 1 - column)
     }
 

@@ -183,6 +183,11 @@ impl Rules {
         self.geometry.files * self.geometry.ranks
     }
 
+    /// A square's column, from the left, and rank, from the top, as Black sees them.
+    pub(crate) fn column_and_rank(&self, square: Square) -> (usize, usize) {
+        (square.index() % self.files(), square.index() / self.files())
+    }
+
     /// A hash of the compiled rules: comments, spacing, the order of keys and other spellings of
     /// the same movement change nothing, nor do name and handicaps. Pieces are numbered in the
     /// order in which they are written, so their order is part of it.

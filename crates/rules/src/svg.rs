@@ -52,7 +52,7 @@ pub fn board_svg(rules: &Rules, position: &Position, last: Option<Move>) -> Stri
 
 /// A square's upper left corner.
 fn corner(rules: &Rules, square: Square) -> (usize, usize) {
-    let (column, rank) = (square.index() % rules.files(), square.index() / rules.files());
+    let (column, rank) = rules.column_and_rank(square);
     (HAND + column * CELL, MARGIN + rank * CELL)
 }
 

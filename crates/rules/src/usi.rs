@@ -77,7 +77,7 @@ impl Move {
 
 /// A square's name: file from the right, rank from the top.
 pub(crate) fn square_text(rules: &Rules, square: Square) -> String {
-    let (column, rank) = (square.index() % rules.files(), square.index() / rules.files());
+    let (column, rank) = rules.column_and_rank(square);
     format!("{}{}", rules.files() - column, rank_letter(rank))
 }
 

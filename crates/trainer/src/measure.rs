@@ -284,7 +284,8 @@ impl Contest<'_> {
         player: impl Fn() -> P,
     ) -> Result<Option<Strength>, RunError> {
         let run = self.run;
-        let inference = run.inference(&self.network.weights);
+        // The card's calibration is of these weights and this window: `publish` has just made it.
+        let inference = self.network.inference(Some(run.experiment.inference.precision))?;
         let mut players: Vec<_> = (0..run.experiment.machine.workers)
             .map(|_| (run.search_player(&self.network.weights, &inference), player()))
             .collect();

@@ -4,7 +4,7 @@
 use super::pack::{LANES, LARGEST_ACTIVATION, Line, Precision, bf16};
 use super::tiles::{Job, Then, Tile};
 
-/// Squares of a tile: two, with 32 outputs each, are what AVX2's registers hold.
+/// Squares of a tile: three, with 32 outputs each, are what AVX2's registers hold.
 pub(super) const LONGEST_TILE: usize = 3;
 
 /// Runs one convolution.

@@ -1,16 +1,16 @@
 //! Parameters by name, and the dense layers of the heads.
 
-use crate::Weights;
+use crate::{Parameter, Weights};
 
 /// A dense layer over channels, `[inputs, outputs]`.
 #[derive(Clone, Debug)]
-pub(super) struct Dense {
+pub(crate) struct Dense {
     weight: Vec<f32>,
-    pub(super) bias: Vec<f32>,
+    pub(crate) bias: Vec<f32>,
 }
 
 impl Dense {
-    pub(super) fn apply(&self, x: &[f32], out: &mut [f32]) {
+    pub(crate) fn apply(&self, x: &[f32], out: &mut [f32]) {
         out.copy_from_slice(&self.bias);
         for (value, row) in x.iter().zip(self.weight.chunks_exact(self.bias.len())) {
             for (out, weight) in out.iter_mut().zip(row) {
@@ -21,20 +21,24 @@ impl Dense {
 }
 
 /// Reads parameters by name.
-pub(super) struct Named<'a>(pub(super) &'a Weights);
+pub(crate) struct Named<'a>(pub(crate) &'a Weights);
 
-impl Named<'_> {
-    pub(super) fn get(&self, name: &str) -> &[f32] {
+impl<'a> Named<'a> {
+    pub(crate) fn parameter(&self, name: &str) -> &'a Parameter {
         let parameter = self.0.parameters().iter().find(|it| it.name == name);
-        &parameter.expect("the network has its layout's parameters").values
+        parameter.expect("the network has its layout's parameters")
     }
 
-    pub(super) fn layer(&self, name: &str) -> (&[f32], &[f32]) {
+    pub(crate) fn get(&self, name: &str) -> &'a [f32] {
+        &self.parameter(name).values
+    }
+
+    pub(crate) fn layer(&self, name: &str) -> (&'a [f32], &'a [f32]) {
         (self.get(&format!("{name}.weight")), self.get(&format!("{name}.bias")))
     }
 
     /// `[out, in]` parameters, possibly of several layers side by side.
-    pub(super) fn dense(&self, names: &[&str], inputs: usize) -> Dense {
+    pub(crate) fn dense(&self, names: &[&str], inputs: usize) -> Dense {
         let layers: Vec<_> = names.iter().map(|name| self.layer(name)).collect();
         let bias: Vec<f32> = layers.iter().flat_map(|(_, bias)| bias.iter().copied()).collect();
         let rows: Vec<&[f32]> =
@@ -44,7 +48,7 @@ impl Named<'_> {
     }
 
     /// A block's second convolution, its gain folded in.
-    pub(super) fn second(&self, block: usize) -> Vec<f32> {
+    pub(crate) fn second(&self, block: usize) -> Vec<f32> {
         let gain = self.get(&format!("blocks.{block}.gain"));
         let (weight, bias) = self.layer(&format!("blocks.{block}.conv2"));
         let row = weight.len() / bias.len();
