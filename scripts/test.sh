@@ -62,14 +62,19 @@ smoke_run() {
 
 # Networks of four games, computed by onnxruntime and read by numpy as keiko computes them.
 networks_elsewhere() {
-    local game network
-    for game in minishogi microshogi doubutsu shogi; do
+    local game pooling network
+    while read -r game pooling; do
         "$target/release/keiko" train configs/smoke.toml --run "$1/$game" --set rules="$game" \
+            --set network.pooling="$pooling" --set network.pooling_every=1 \
+            --set network.reply=true --set network.short_term_value=true \
             --set training.generations=1 --set training.games_per_generation=20 2>/dev/null
         network="$(find "$1/$game/networks" -mindepth 1 -maxdepth 1 | sort | tail -n 1)"
         "$target/release/keiko" inspect "$network"
         "$python" examples/use_network.py "$network"
-    done
+    done <<<"minishogi none
+microshogi bias
+doubutsu squeeze-excite
+shogi bias"
     "$target/release/keiko" inspect checkpoints/published/minishogi
 }
 

@@ -2,7 +2,7 @@
 
 use crate::Failure;
 use crate::external::{EngineSpec, ExternalEngine, Reply, split_command};
-use keiko_network::{Encoding, Inference, Network, NetworkEvaluator, Precision};
+use keiko_network::{Inference, Network, NetworkEvaluator, Precision};
 use keiko_rules::{Move, Rules};
 use keiko_selfplay::SearchConfig;
 use keiko_trainer::arena::{Player, PlayerError, RandomPlayer, SearchPlayer, Turn};
@@ -81,8 +81,7 @@ impl Contestant {
             Contestant::Random => Seated::Random(RandomPlayer { seed: settings.seed }),
             Contestant::External(spec) => Seated::External(ExternalPlayer::start(spec, rules)?),
             Contestant::Network(_, network, inference) => {
-                let encoding = Arc::new(Encoding::new(Arc::clone(rules)));
-                network.check(&encoding)?;
+                let encoding = network.encoding(Arc::clone(rules))?;
                 let evaluator =
                     NetworkEvaluator::new(&network.weights, encoding, settings.batch, inference);
                 let simulations = settings.simulations;

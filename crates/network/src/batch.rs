@@ -1,7 +1,7 @@
 //! Training samples, ready for the learner.
 
-use crate::Encoding;
-use keiko_rules::{Game, Move};
+use crate::{Architecture, Encoding};
+use keiko_rules::{Game, Move, Position};
 use keiko_selfplay::Wdl;
 use std::sync::Arc;
 
@@ -18,6 +18,12 @@ pub struct Sample<'a> {
     pub wdl: Wdl,
     /// Plies to the end of the game.
     pub moves_left: f32,
+    /// The opponent's reply: the position after the move that was played, and what is played
+    /// there. Of no consequence unless the network has that head.
+    pub reply: Option<(&'a Position, &'a [(Move, f32)])>,
+    /// The chances some plies later, for the side to move. Of no consequence unless the network
+    /// has that head.
+    pub short_term: Wdl,
     /// Whether to learn the mirror image instead; only where rules are mirror-symmetric.
     pub mirror: bool,
 }
@@ -33,7 +39,13 @@ pub struct Batch {
     legal: Vec<u32>,
     /// Parallel to `legal`.
     policy: Vec<f32>,
-    values: Vec<(Wdl, f32)>,
+    pub(crate) values: Vec<(Wdl, f32)>,
+    learns: Architecture,
+    /// Each sample's reply is `replies[reply_ends[i - 1]..reply_ends[i]]`.
+    reply_ends: Vec<usize>,
+    /// Labels as the side to move sees the board, with weights that sum to 1.
+    replies: Vec<(u32, f32)>,
+    short_terms: Vec<Wdl>,
 }
 
 /// One sample's targets.
@@ -44,11 +56,14 @@ pub(crate) struct Targets<'a> {
     pub(crate) policy: &'a [f32],
     pub(crate) wdl: Wdl,
     pub(crate) moves_left: f32,
+    /// Labels and weights that sum to 1; empty where there is no reply.
+    pub(crate) reply: &'a [(u32, f32)],
+    pub(crate) short_term: Wdl,
 }
 
 impl Batch {
-    /// An empty batch with room for this many samples.
-    pub fn new(encoding: &Arc<Encoding>, capacity: usize) -> Batch {
+    /// An empty batch with room for this many samples, for a network with these heads.
+    pub fn new(encoding: &Arc<Encoding>, learns: Architecture, capacity: usize) -> Batch {
         let size = encoding.planes() * encoding.squares();
         Batch {
             encoding: Arc::clone(encoding),
@@ -57,6 +72,10 @@ impl Batch {
             legal: Vec::new(),
             policy: Vec::new(),
             values: Vec::with_capacity(capacity),
+            learns,
+            reply_ends: Vec::with_capacity(capacity),
+            replies: Vec::new(),
+            short_terms: Vec::with_capacity(capacity),
         }
     }
 
@@ -86,6 +105,26 @@ impl Batch {
         }
         self.ends.push(self.legal.len());
         self.values.push((sample.wdl, sample.moves_left));
+        self.short_terms.push(sample.short_term);
+        if let Some((position, reply)) = sample.reply.filter(|_| self.learns.reply) {
+            self.push_reply(position, reply, sample.mirror);
+        }
+        self.reply_ends.push(self.replies.len());
+    }
+
+    /// Adds a reply, whose labels are the opponent's, on the squares of the side to move.
+    fn push_reply(&mut self, position: &Position, reply: &[(Move, f32)], mirror: bool) {
+        let squares = self.encoding.squares();
+        let total: f32 = reply.iter().map(|&(_, weight)| weight).sum();
+        for &(mv, weight) in reply {
+            let theirs = self.encoding.label(position, mv);
+            let (label, square) = (theirs / squares, theirs % squares);
+            let mut ours = label * squares + squares - 1 - square;
+            if mirror {
+                ours = self.encoding.mirror_label(ours);
+            }
+            self.replies.push((ours as u32, weight / total));
+        }
     }
 
     /// Removes all samples and keeps the room.
@@ -95,6 +134,9 @@ impl Batch {
         self.legal.clear();
         self.policy.clear();
         self.values.clear();
+        self.reply_ends.clear();
+        self.replies.clear();
+        self.short_terms.clear();
     }
 
     /// The positions as a network sees them, one after another, each `[planes, squares]`.
@@ -116,12 +158,33 @@ impl Batch {
         &self.encoding
     }
 
+    pub(crate) fn learns_reply(&self) -> bool {
+        self.learns.reply
+    }
+
+    pub(crate) fn learns_short_term(&self) -> bool {
+        self.learns.short_term_value
+    }
+
     pub(crate) fn targets(&self) -> impl Iterator<Item = Targets<'_>> {
-        let starts = std::iter::once(0).chain(self.ends.iter().copied());
-        starts.zip(&self.ends).zip(&self.values).map(|((start, &end), &(wdl, moves_left))| {
-            let (legal, policy) = (&self.legal[start..end], &self.policy[start..end]);
-            Targets { legal, policy, wdl, moves_left }
+        (0..self.len()).map(|index| {
+            let part = |ends: &[usize]| index.checked_sub(1).map_or(0, |it| ends[it])..ends[index];
+            let legal = part(&self.ends);
+            let (wdl, moves_left) = self.values[index];
+            Targets {
+                legal: &self.legal[legal.clone()],
+                policy: &self.policy[legal],
+                wdl,
+                moves_left,
+                reply: &self.replies[part(&self.reply_ends)],
+                short_term: self.short_terms[index],
+            }
         })
+    }
+
+    /// How many samples have a reply.
+    pub(crate) fn replies(&self) -> usize {
+        self.targets().filter(|targets| !targets.reply.is_empty()).count()
     }
 
     /// How many samples have a policy target.

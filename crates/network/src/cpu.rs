@@ -9,25 +9,36 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code, reason = "vector instructions; each block says why it is sound")]
 mod avx512;
+mod dense;
 mod features;
+mod heads;
+mod model;
 mod pack;
+mod pooling;
 mod portable;
+mod product;
 mod tiles;
+mod tower;
+mod vectors;
 mod winograd;
 
 pub use features::Features;
+pub(crate) use model::{CpuModel, Workspace};
 pub use pack::Precision;
 
 use crate::named::{Dense, Named};
 use crate::{Architecture, Encoding, Weights};
 use pack::{LARGEST_ACTIVATION, Packed, padded};
+use pooling::{Pool, Pooled};
 use tiles::{Board, Job, Then, Tile, tiles};
-use winograd::{Room, Transformed, Transforms};
+use winograd::{Finish, Kernels, Room, Transforms};
 
 /// Positions that go through a layer together, so that its weights stay in the cache.
 const TOGETHER: usize = 24;
 /// What an 8-bit input plane of 1 is worth: planes go from 0 to 1.
 const INPUT_UNIT: f32 = 1.0 / LARGEST_ACTIVATION;
+/// Taps of a 3x3 kernel.
+const TAPS: usize = 9;
 /// Conversions to smaller numbers take so many at a time.
 const CONVERTED: usize = 64;
 
@@ -44,7 +55,47 @@ pub struct Calibration {
 #[derive(Debug)]
 enum Convolution {
     Direct(Packed),
-    Winograd(Transformed),
+    Winograd {
+        kernels: Kernels,
+        /// Filled up.
+        bias: Vec<f32>,
+    },
+}
+
+impl Convolution {
+    /// A 3x3 convolution from channels to as many, `[out, in, 9]`.
+    fn winograd(
+        transforms: &Transforms,
+        features: Features,
+        weight: &[f32],
+        bias: &[f32],
+    ) -> Convolution {
+        let channels = bias.len();
+        let wide = padded(channels);
+        let taps = by_tap(weight, (channels, 1), (channels, wide), wide * wide);
+        let mut filled = bias.to_vec();
+        filled.resize(wide, 0.0);
+        let kernels = transforms.kernels(features, &taps, (wide, wide));
+        Convolution::Winograd { kernels, bias: filled }
+    }
+}
+
+/// 3x3 kernels `[out, in, 9]` tap by tap, `size` numbers each: with (how many, distance from one
+/// to the next) of outputs and inputs.
+fn by_tap(
+    weight: &[f32],
+    (outputs, output_step): (usize, usize),
+    (inputs, input_step): (usize, usize),
+    size: usize,
+) -> Vec<f32> {
+    let mut taps = vec![0.0; TAPS * size];
+    for (index, kernel) in weight.chunks_exact(TAPS).enumerate() {
+        let (output, input) = (index / inputs, index % inputs);
+        let place = output * output_step + input * input_step;
+        kernel.iter().enumerate().for_each(|(tap, value)| taps[tap * size + place] = *value);
+    }
+    debug_assert_eq!(weight.len(), TAPS * outputs * inputs);
+    taps
 }
 
 /// A network packed for one board.
@@ -60,6 +111,8 @@ pub(crate) struct CpuNetwork {
     /// The transforms of convolutions that have some.
     transforms: Transforms,
     blocks: Vec<[Convolution; 2]>,
+    /// By block.
+    pools: Vec<Option<Pool>>,
     /// By block: what its two convolutions' inputs are multiplied with before they are rounded.
     per_unit: Vec<[f32; 2]>,
     policy_hidden: Packed,
@@ -82,8 +135,9 @@ struct Scratch {
     inner: Vec<Vec<f32>>,
     policy: Vec<Vec<f32>>,
     room: Room,
+    pooled: Pooled,
     value: Vec<f32>,
-    pooled: Vec<f32>,
+    value_pooled: Vec<f32>,
     hidden: Vec<f32>,
 }
 
@@ -126,7 +180,7 @@ impl CpuNetwork {
         calibration: Option<&Calibration>,
         features: Features,
     ) -> CpuNetwork {
-        let Architecture { channels: raw, blocks } = weights.architecture();
+        let Architecture { channels: raw, blocks, .. } = weights.architecture();
         let named = Named(weights);
         let channels = padded(raw);
         let board = Board { files: encoding.files(), ranks: encoding.ranks() };
@@ -138,7 +192,7 @@ impl CpuNetwork {
         let largest =
             |index: usize| calibration.map_or(1.0, |it| it.largest[index].max(f32::MIN_POSITIVE));
         let tile = if features.avx512 { tiles::LONGEST_TILE } else { portable::LONGEST_TILE };
-        let transforms = Transforms::new(board, TOGETHER, tile);
+        let transforms = Transforms::new(board);
         // Whatever the batch, so that it changes no bit: one position alone pays a little for that.
         let transformed = precision == Precision::F32;
         let trunk = |block: usize| {
@@ -149,7 +203,7 @@ impl CpuNetwork {
             let second = named.second(block);
             [(first, first_bias, unit(0)), (&second, second_bias, unit(1))].map(
                 |(weight, bias, unit)| match transformed {
-                    true => Convolution::Winograd(transforms.transform(weight, bias, channels)),
+                    true => Convolution::winograd(&transforms, features, weight, bias),
                     false => {
                         Convolution::Direct(Packed::new(precision, weight, bias, 9, words, unit))
                     }
@@ -173,6 +227,7 @@ impl CpuNetwork {
             channels,
             stem: Packed::new(precision, stem, stem_bias, 9, stem_words, INPUT_UNIT),
             blocks: (0..blocks).map(trunk).collect(),
+            pools: (0..blocks).map(|block| Pool::new(weights, block)).collect(),
             per_unit: (0..blocks)
                 .map(|block| [0, 1].map(|half| LARGEST_ACTIVATION / largest(2 * block + half)))
                 .collect(),
@@ -193,13 +248,13 @@ impl CpuNetwork {
     /// Room for the positions under way.
     fn new_scratch(&self) -> Scratch {
         let transformed =
-            |it: &[Convolution; 2]| it.iter().any(|it| matches!(it, Convolution::Winograd(_)));
-        let room = self.blocks.iter().any(transformed).then(|| self.transforms.room(self.channels));
-        let value = [self.value_channels, self.value_hidden.bias.len()];
-        Scratch {
-            room: room.unwrap_or_default(),
-            ..Scratch::new(self.board, self.planes, self.channels, value)
+            |it: &[Convolution; 2]| it.iter().any(|it| matches!(it, Convolution::Winograd { .. }));
+        let mut room = Room::default();
+        if self.blocks.iter().any(transformed) {
+            self.transforms.make_room(&mut room, TOGETHER, self.channels);
         }
+        let value = [self.value_channels, self.value_hidden.bias.len()];
+        Scratch { room, ..Scratch::new(self.board, self.planes, self.channels, value) }
     }
 
     /// Runs positions, each `[planes, squares]`, and hands each one's outputs on, in order.
@@ -255,10 +310,22 @@ impl CpuNetwork {
         for (block, ([first, second], per_unit)) in
             self.blocks.iter().zip(&self.per_unit).enumerate()
         {
-            let Scratch { words, trunk, inner, room, .. } = &mut *scratch;
+            let Scratch { words, trunk, inner, room, pooled, .. } = &mut *scratch;
             let (trunk, inner) = (&mut trunk[..count], &mut inner[..count]);
             trunk.iter().for_each(|input| see(2 * block, input));
             self.convolve(first, trunk, per_unit[0], Then::Relu, (words, room), inner);
+            if let Some(pool) = &self.pools[block] {
+                for (inside, around) in inner.iter_mut().zip(&mut *trunk) {
+                    let size = self.board.squares() * self.channels;
+                    let both = (&mut inside[..size], &mut around[..size]);
+                    pool.forward(
+                        self.features,
+                        (self.board.squares(), self.channels),
+                        both,
+                        pooled,
+                    );
+                }
+            }
             inner.iter().for_each(|input| see(2 * block + 1, input));
             self.convolve(second, inner, per_unit[1], Then::AddRelu, (words, room), trunk);
         }
@@ -280,8 +347,13 @@ impl CpuNetwork {
                     self.layer(packed, input, per_unit, words, then, out);
                 }
             }
-            Convolution::Winograd(kernels) => {
-                self.transforms.convolve(self.features, kernels, inputs, then, room, outs);
+            Convolution::Winograd { kernels, bias } => {
+                let finish = match then {
+                    Then::Nothing => Finish::Nothing,
+                    Then::Relu => Finish::Relu(bias),
+                    Then::AddRelu => Finish::AddRelu(bias),
+                };
+                self.transforms.convolve(self.features, kernels, inputs, finish, room, outs);
             }
         }
     }
@@ -315,7 +387,7 @@ impl CpuNetwork {
 
     /// The hidden layer of the policy, and the value outputs.
     fn heads(&self, index: usize, scratch: &mut Scratch) -> [f32; 4] {
-        let Scratch { words, trunk, policy, value, pooled, hidden, .. } = scratch;
+        let Scratch { words, trunk, policy, value, value_pooled: pooled, hidden, .. } = scratch;
         let trunk = &trunk[index];
         self.layer(&self.policy_hidden, trunk, 1.0, words, Then::Relu, &mut policy[index]);
         self.layer(&self.value_conv, trunk, 1.0, words, Then::Relu, value);
@@ -353,7 +425,8 @@ impl Scratch {
             policy: each(),
             room: Room::default(),
             value: vec![0.0; squares * padded(value[0])],
-            pooled: vec![0.0; 2 * value[0]],
+            pooled: Pooled::default(),
+            value_pooled: vec![0.0; 2 * value[0]],
             hidden: vec![0.0; value[1]],
         }
     }

@@ -28,12 +28,14 @@ struct Planes {
     loses: Option<usize>,
     /// The planes of the running checks: own, then other.
     series: Option<usize>,
+    /// The plane of how near the ply limit is.
+    progress: Option<usize>,
     /// Planes that a mirror image exchanges.
     swaps: Vec<(usize, usize)>,
 }
 
 impl Planes {
-    fn new(rules: &Rules) -> Planes {
+    fn new(rules: &Rules, progress: bool) -> Planes {
         let mut names = Vec::new();
         for side in ["own", "other"] {
             names.extend(rules.roles().map(|role| format!("{side}:{}", rules.role_name(role))));
@@ -64,9 +66,22 @@ impl Planes {
         let losers = Color::BOTH.map(|first| rules.repetition_loser(first, Color::Black));
         let loses = (losers[0] != losers[1]).then(|| add(&both("repetition:*-loses")));
         let series = rules.perpetual_check_loses().then(|| add(&both("checks:*")));
+        let progress = progress.then(|| add(&["progress".to_owned()]));
         let hand_kinds = kinds.len();
         let swaps = mirror_swaps(rules, &names);
-        Planes { names, roles, hands, hand_kinds, board, check, repeat, loses, series, swaps }
+        Planes {
+            names,
+            roles,
+            hands,
+            hand_kinds,
+            board,
+            check,
+            repeat,
+            loses,
+            series,
+            progress,
+            swaps,
+        }
     }
 }
 
@@ -96,7 +111,13 @@ pub struct Encoding {
 impl Encoding {
     /// The encoding of a game.
     pub fn new(rules: Arc<Rules>) -> Encoding {
-        let (labels, planes) = (Labels::new(&rules), Planes::new(&rules));
+        Encoding::with_progress(rules, false)
+    }
+
+    /// The encoding of a game, with a plane of how near the ply limit is or without: plies played
+    /// of those allowed, and 0 where a game has no limit.
+    pub fn with_progress(rules: Arc<Rules>, progress: bool) -> Encoding {
+        let (labels, planes) = (Labels::new(&rules), Planes::new(&rules, progress));
         Encoding { rules, planes, labels }
     }
 
@@ -166,6 +187,9 @@ impl Encoding {
                 self.fill(out, plane + index, share);
             }
         }
+        if let Some(plane) = planes.progress {
+            self.fill(out, plane, history.progress);
+        }
     }
 
     fn encode_pieces(&self, position: &Position, side: Color, out: &mut [f32]) {
@@ -210,6 +234,10 @@ impl Encoding {
             repeats: repeats.min(self.planes.repeat.1),
             loses: loses.map(|it| it && self.planes.loses.is_some()),
             checks: checks.map(|it| if self.planes.series.is_some() { it } else { 0 }),
+            progress: match (self.planes.progress, game.ply_limit()) {
+                (Some(_), Some(limit)) => (game.ply() as f32 / limit.max(1) as f32).min(1.0),
+                _ => 0.0,
+            },
         }
     }
 
@@ -270,6 +298,7 @@ impl Encoding {
             history.checks[1].into(),
         ];
         let packed = bits.into_iter().fold(0, |packed, bits| packed << 8 | bits);
+        let packed = packed ^ mixed(history.progress.to_bits().into());
         // In-check needs no entry: it follows from the position.
         mixed(game.position().key() ^ mixed(packed))
     }
@@ -280,6 +309,7 @@ struct History {
     repeats: usize,
     loses: [bool; 2],
     checks: [u16; 2],
+    progress: f32,
 }
 
 /// SplitMix64's finaliser: every bit of the input reaches every bit of the result.

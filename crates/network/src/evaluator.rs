@@ -154,7 +154,7 @@ impl NetworkEvaluator {
                 let (policy, value) = (host(policy), host(value));
                 let planes = self.encoding.labels();
                 for row in 0..positions.len() / size {
-                    let logit = |label, square| policy[(square * rows + row) * planes + label];
+                    let logit = |label, square| policy[(row * squares + square) * planes + label];
                     take(&value[row * VALUE_OUTPUTS..][..VALUE_OUTPUTS], &logit);
                 }
             }

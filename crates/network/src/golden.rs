@@ -17,6 +17,7 @@ pub(crate) fn positions(encoding: &Encoding) -> Vec<f32> {
     let mut inputs = vec![0.0; POSITIONS * size];
     for (number, input) in inputs.chunks_exact_mut(size).enumerate() {
         let mut game = Game::new(Arc::clone(encoding.rules()));
+        game.set_ply_limit(Some(2 * POSITIONS as u32));
         let mut rng = generator(0, Purpose::Calibration, number as u64);
         random_moves(&mut game, number as u32, &mut rng);
         encoding.encode(&game, input);

@@ -1,14 +1,15 @@
 //! Learning: gradients of micro-batches, summed in index order.
 
+use crate::cpu::{CpuModel, Workspace};
 use crate::losses::{Losses, Outputs, Scales, Sums};
-use crate::model::{Model, VALUE_OUTPUTS, host, input, leaves};
-use crate::optimizer::{LearnerConfig, Moments, Rate, average};
+use crate::model::{Model, host, input, leaves};
+use crate::optimizer::{LearnerConfig, Moments, Rate, average_decay};
+use crate::parallel::{self, in_parallel};
 use crate::winograd::Winograd;
 use crate::{Batch, Encoding, StorageError, Weights, storage};
 use burn::tensor::{Device, Tensor, TensorData};
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Why a step was not taken.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
@@ -57,6 +58,19 @@ pub struct Learner {
     average: Weights,
     moments: Moments,
     steps: u64,
+    /// burn's device, where burn computes the gradient.
+    device: Option<Device>,
+    spaces: Spaces,
+}
+
+/// What threads compute in: of no consequence for what is learned.
+#[derive(Debug, Default)]
+struct Spaces(Vec<Workspace>);
+
+impl Clone for Spaces {
+    fn clone(&self) -> Spaces {
+        Spaces::default()
+    }
 }
 
 impl Learner {
@@ -64,7 +78,15 @@ impl Learner {
     pub fn new(encoding: Arc<Encoding>, config: LearnerConfig, weights: Weights) -> Learner {
         let zeros = weights.zeros_like();
         let moments = Moments { first: zeros.clone(), second: zeros };
-        Learner { encoding, config, average: weights.clone(), weights, moments, steps: 0 }
+        let average = weights.clone();
+        let (device, spaces) = (None, Spaces::default());
+        Learner { encoding, config, average, weights, moments, steps: 0, device, spaces }
+    }
+
+    /// The same learner, with gradients by burn's kernels and automatic differentiation instead of
+    /// keiko's own: the reference, slower on a CPU.
+    pub fn by_burn(self) -> Learner {
+        Learner { device: Some(Device::flex()), ..self }
     }
 
     /// The weights as learned.
@@ -112,14 +134,13 @@ impl Learner {
         }
         let step = self.steps + 1;
         let rate = Rate::new(&self.config, learning_rate, step, gradient_norm);
-        let update_norm = self.moments.update(&mut self.weights, &gradient, rate);
-        average(&mut self.average, &self.weights, self.config.average_decay, step);
+        let keep = average_decay(self.config.average_decay, step);
+        let all = (&mut self.weights, &mut self.average);
+        let update_norm = self.moments.update(all, &gradient, rate, keep, threads);
         self.steps = step;
         Ok(StepReport {
             losses,
-            total_loss: self.config.policy_weight * losses.policy_loss
-                + self.config.value_weight * losses.value_loss
-                + self.config.moves_left_weight * losses.moves_left_loss,
+            total_loss: self.config.total(&losses),
             gradient_norm,
             update_norm,
             weight_norm: self.weights.norm(),
@@ -128,27 +149,31 @@ impl Learner {
 
     /// Losses and gradient of all micro-batches, summed in index order.
     fn gradient(
-        &self,
+        &mut self,
         micro_batches: &[Batch],
         threads: usize,
     ) -> Result<(Losses, Weights), LearnError> {
-        let device = Device::flex().autodiff();
-        let winograd = Winograd::new(self.encoding.files(), self.encoding.ranks(), &device);
         let scales = Scales::new(&self.config, micro_batches);
-        let results = in_parallel(micro_batches.len(), threads, |index| {
-            micro_gradient(&winograd, &self.weights, &micro_batches[index], scales, &device)
-        });
-        let mut sums = Sums::default();
-        let mut gradient = self.weights.zeros_like();
-        for (micro_batch, result) in results.into_iter().enumerate() {
-            let (its_sums, its_gradient) = result;
-            if !its_sums.is_finite() {
-                return Err(LearnError::Loss { micro_batch });
+        let (weights, encoding) = (&self.weights, &self.encoding);
+        self.spaces.0.resize_with(threads.clamp(1, micro_batches.len()), Workspace::default);
+        let results = match &self.device {
+            None => {
+                let model = CpuModel::new(encoding, weights, threads);
+                in_parallel(micro_batches, &mut self.spaces.0, |space, batch| {
+                    model.gradient(batch, scales, space)
+                })
             }
-            sums.add(its_sums);
-            gradient.add(&its_gradient);
+            Some(device) => in_parallel(micro_batches, &mut self.spaces.0, |_, batch| {
+                micro_gradient(encoding, weights, batch, scales, device)
+            }),
+        };
+        let (all, gradients): (Vec<Sums>, Vec<Weights>) = results.into_iter().unzip();
+        if let Some(micro_batch) = all.iter().position(|sums| !sums.is_finite()) {
+            return Err(LearnError::Loss { micro_batch });
         }
-        Ok((sums.means(), gradient))
+        let mut sums = Sums::default();
+        all.into_iter().for_each(|its_sums| sums.add(its_sums));
+        Ok((sums.means(), sum(gradients, threads)))
     }
 
     /// Writes everything needed to go on exactly as one safetensors file.
@@ -185,31 +210,51 @@ impl Learner {
     }
 }
 
-/// Losses and gradient of one micro-batch.
+/// Gradients of the same shapes, added up in their order.
+fn sum(gradients: Vec<Weights>, threads: usize) -> Weights {
+    let mut all = gradients.into_iter();
+    let mut total = all.next().expect("a step has micro-batches");
+    let others: Vec<Weights> = all.collect();
+    let parameters = total.parameters_mut().iter_mut().enumerate();
+    in_parallel(parameters, &mut parallel::threads(threads), |(), (index, parameter)| {
+        for other in &others {
+            let theirs = &other.parameters()[index].values;
+            parameter.values.iter_mut().zip(theirs).for_each(|(a, b)| *a += b);
+        }
+    });
+    total
+}
+
+/// Losses and gradient of one micro-batch, by burn.
 fn micro_gradient(
-    winograd: &Winograd,
+    encoding: &Encoding,
     weights: &Weights,
     batch: &Batch,
     scales: Scales,
     device: &Device,
 ) -> (Sums, Weights) {
-    let leaves: Vec<_> = leaves(weights, device).into_iter().map(Tensor::require_grad).collect();
     if batch.is_empty() {
         return (Sums::default(), weights.zeros_like());
     }
-    let model = Model::new(winograd, weights, &leaves);
-    let x = input(batch.inputs(), batch.len(), batch.encoding(), device);
-    let (policy, value) = model.forward(x);
-    let outputs =
-        Outputs { policy: host(policy.clone().inner()), value: host(value.clone().inner()) };
+    let device = device.clone().autodiff();
+    let leaves = leaves(weights.parameters(), &device);
+    let leaves: Vec<_> = leaves.into_iter().map(Tensor::require_grad).collect();
+    let winograd = Winograd::new(encoding.files(), encoding.ranks(), &device);
+    let model = Model::new(&winograd, weights, &leaves, true);
+    let (policy, value) = model.forward(input(batch.inputs(), batch.len(), encoding, &device));
+    let outputs = Outputs {
+        policy_width: policy.dims()[2],
+        value_width: value.dims()[1],
+        policy: host(policy.clone().inner()),
+        value: host(value.clone().inner()),
+    };
     let (sums, slopes) = outputs.into_gradient(batch, scales);
     // The sum of outputs times constant slopes has exactly these slopes as its gradient.
-    let shape = policy.dims();
-    let slope = Tensor::<3>::from_data(TensorData::new(slopes.policy, shape), device);
-    let policy = (policy * slope).sum();
-    let shape = [batch.len(), VALUE_OUTPUTS];
-    let slope = Tensor::<2>::from_data(TensorData::new(slopes.value, shape), device);
-    let mut gradients = (policy + (value * slope).sum()).backward();
+    let slope = TensorData::new(slopes.policy, policy.dims());
+    let policy = (policy * Tensor::<3>::from_data(slope, &device)).sum();
+    let slope = TensorData::new(slopes.value, value.dims());
+    let value = (value * Tensor::<2>::from_data(slope, &device)).sum();
+    let mut gradients = (policy + value).backward();
     let mut gradient = weights.zeros_like();
     for (leaf, parameter) in leaves.iter().zip(gradient.parameters_mut()) {
         if let Some(slope) = leaf.grad_remove(&mut gradients) {
@@ -226,44 +271,12 @@ pub fn evaluate_losses(
     batches: &[Batch],
     threads: usize,
 ) -> Losses {
-    let device = Device::flex();
-    let model = Model::fixed(encoding, weights, &device);
-    let all = in_parallel(batches.len(), threads, |index| {
-        let batch = &batches[index];
-        if batch.is_empty() {
-            return Sums::default();
-        }
-        let (policy, value) = model.forward(input(batch.inputs(), batch.len(), encoding, &device));
-        Outputs { policy: host(policy), value: host(value) }.sums(batch)
-    });
+    let model = CpuModel::new(encoding, weights, threads);
+    let mut spaces: Vec<_> = (0..threads.max(1)).map(|_| Workspace::default()).collect();
+    let all = in_parallel(batches, &mut spaces, |space, batch| model.losses(batch, space));
     let mut sums = Sums::default();
     all.into_iter().for_each(|its_sums| sums.add(its_sums));
     sums.means()
-}
-
-/// The results of `work` for each index below `count`, in index order, on at most `threads`
-/// threads.
-fn in_parallel<T: Send>(count: usize, threads: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
-    let threads = threads.min(count);
-    if threads <= 1 {
-        return (0..count).map(work).collect();
-    }
-    let next = AtomicUsize::new(0);
-    let take = || {
-        let indices = std::iter::from_fn(|| {
-            Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&index| index < count)
-        });
-        indices.map(|index| (index, work(index))).collect::<Vec<_>>()
-    };
-    let mut results: Vec<(usize, T)> = std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(take)).collect();
-        let join = |worker: std::thread::ScopedJoinHandle<'_, _>| {
-            worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        };
-        workers.into_iter().flat_map(join).collect()
-    });
-    results.sort_by_key(|&(index, _)| index);
-    results.into_iter().map(|(_, result)| result).collect()
 }
 
 #[cfg(test)]

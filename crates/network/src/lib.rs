@@ -17,6 +17,7 @@ mod named;
 mod network;
 mod onnx;
 mod optimizer;
+mod parallel;
 mod storage;
 mod weights;
 mod winograd;
@@ -32,5 +33,6 @@ pub use network::{
     Provenance, VARIANT_FILE, WEIGHTS_FILE,
 };
 pub use optimizer::{ConfigError, LearnerConfig};
+pub use parallel::in_parallel;
 pub use storage::StorageError;
-pub use weights::{Architecture, Parameter, Weights};
+pub use weights::{Architecture, Parameter, Pooling, Weights};

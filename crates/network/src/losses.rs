@@ -28,6 +28,10 @@ pub struct Losses {
     pub value_accuracy: f32,
     /// Huber loss of the moves left, in units of [`MOVES_LEFT_SCALE`] plies.
     pub moves_left_loss: f32,
+    /// Cross-entropy of the opponent's reply, over the samples that have one; 0 without that head.
+    pub reply_loss: f32,
+    /// Cross-entropy of the chances in the short term; 0 without that head.
+    pub short_term_loss: f32,
 }
 
 /// Sums over samples, in f64 and in sample order.
@@ -41,6 +45,9 @@ pub(crate) struct Sums {
     value: f64,
     value_hits: usize,
     moves_left: f64,
+    replies: usize,
+    reply: f64,
+    short_term: f64,
 }
 
 /// What one sample's error counts, for the gradient of a weighted mean.
@@ -49,6 +56,8 @@ pub(crate) struct Scales {
     policy: f32,
     value: f32,
     moves_left: f32,
+    reply: f32,
+    short_term: f32,
 }
 
 impl Scales {
@@ -56,68 +65,104 @@ impl Scales {
     pub(crate) fn new(config: &LearnerConfig, batches: &[Batch]) -> Scales {
         let samples: usize = batches.iter().map(Batch::len).sum();
         let policies: usize = batches.iter().map(Batch::policies).sum();
+        let replies: usize = batches.iter().map(Batch::replies).sum();
         Scales {
             policy: config.policy_weight / policies.max(1) as f32,
             value: config.value_weight / samples.max(1) as f32,
             moves_left: config.moves_left_weight / samples.max(1) as f32,
+            reply: config.reply_weight / replies.max(1) as f32,
+            short_term: config.short_term_weight / samples.max(1) as f32,
         }
     }
 }
 
 /// The network's outputs for a batch.
+#[derive(Debug)]
 pub(crate) struct Outputs {
-    /// `[squares, rows, labels]`
+    /// `[rows, squares, policy_width]`: labels first, then those of the reply.
     pub(crate) policy: Vec<f32>,
-    /// `[rows, 4]`
+    pub(crate) policy_width: usize,
+    /// `[rows, value_width]`: three logits and moves left, then the short term's logits.
     pub(crate) value: Vec<f32>,
+    pub(crate) value_width: usize,
 }
 
 impl Outputs {
-    /// Losses of a batch. The outputs become the gradient of the scaled losses with respect to
-    /// themselves.
-    pub(crate) fn into_gradient(mut self, batch: &Batch, scales: Scales) -> (Sums, Outputs) {
-        let (sums, policy, value) = self.losses(batch, Some(scales));
-        self.policy = policy;
-        self.value = value;
-        (sums, self)
+    /// Losses of a batch, and the slopes of the scaled losses with respect to the outputs.
+    pub(crate) fn into_gradient(self, batch: &Batch, scales: Scales) -> (Sums, Outputs) {
+        let mut slopes = Outputs {
+            policy: vec![0.0; self.policy.len()],
+            value: vec![0.0; self.value.len()],
+            ..self
+        };
+        let sums = self.losses(batch, Some((scales, &mut slopes)));
+        (sums, slopes)
     }
 
     /// Losses of a batch.
     pub(crate) fn sums(&self, batch: &Batch) -> Sums {
-        self.losses(batch, None).0
+        self.losses(batch, None)
     }
 
-    fn losses(&self, batch: &Batch, scales: Option<Scales>) -> (Sums, Vec<f32>, Vec<f32>) {
-        let rows = self.value.len() / VALUE_OUTPUTS;
-        let labels = batch.encoding().labels();
-        let squares = batch.encoding().squares();
+    fn losses(&self, batch: &Batch, mut slopes: Option<(Scales, &mut Outputs)>) -> Sums {
+        let encoding = batch.encoding();
+        let (squares, labels) = (encoding.squares(), encoding.labels());
+        let board = squares * self.policy_width;
         let mut sums = Sums::default();
-        let lengths = if scales.is_some() { (self.policy.len(), self.value.len()) } else { (0, 0) };
-        let mut policy_gradient = vec![0.0; lengths.0];
-        let mut value_gradient = vec![0.0; lengths.1];
         let mut logits = Vec::new();
         for (row, targets) in batch.targets().enumerate() {
+            let policy = &self.policy[row * board..][..board];
+            let value = &self.value[row * self.value_width..][..self.value_width];
+            let mut slopes = slopes.as_mut().map(|(scales, all)| {
+                let policy = &mut all.policy[row * board..][..board];
+                let value = &mut all.value[row * self.value_width..][..self.value_width];
+                (*scales, policy, value)
+            });
             let place = |&label: &u32| {
                 let (label, square) = (label as usize / squares, label as usize % squares);
-                (square * rows + row) * labels + label
+                square * self.policy_width + label
             };
             logits.clear();
-            logits.extend(targets.legal.iter().map(|label| self.policy[place(label)]));
-            let value = &self.value[row * VALUE_OUTPUTS..][..VALUE_OUTPUTS];
+            logits.extend(targets.legal.iter().map(|label| policy[place(label)]));
             sums.add_policy(&targets, &mut logits);
             let gradient = sums.add_value(&targets, value);
-            let Some(scales) = scales else { continue };
-            if targets.has_policy() {
-                for ((label, p), target) in targets.legal.iter().zip(&logits).zip(targets.policy) {
-                    policy_gradient[place(label)] = (p - target) * scales.policy;
+            if let Some((scales, policy, value)) = &mut slopes {
+                if targets.has_policy() {
+                    let all = targets.legal.iter().zip(&logits).zip(targets.policy);
+                    for ((label, p), target) in all {
+                        policy[place(label)] = (p - target) * scales.policy;
+                    }
+                }
+                let scales = [scales.value, scales.value, scales.value, scales.moves_left];
+                for (slope, (gradient, scale)) in value.iter_mut().zip(gradient.iter().zip(scales))
+                {
+                    *slope = gradient * scale;
                 }
             }
-            let scales = [scales.value, scales.value, scales.value, scales.moves_left];
-            for (index, scale) in scales.into_iter().enumerate() {
-                value_gradient[row * VALUE_OUTPUTS + index] = gradient[index] * scale;
+            if batch.learns_short_term() {
+                let slopes = slopes
+                    .as_mut()
+                    .map(|(scales, _, value)| (scales.short_term, &mut value[VALUE_OUTPUTS..]));
+                sums.add_short_term(targets.short_term, &value[VALUE_OUTPUTS..], slopes);
+            }
+            if batch.learns_reply() && !targets.reply.is_empty() {
+                let places = || {
+                    (0..squares)
+                        .flat_map(|square| (0..labels).map(move |label| (square, label)))
+                        .map(|(square, label)| square * self.policy_width + labels + label)
+                };
+                logits.clear();
+                logits.extend(places().map(|place| policy[place]));
+                sums.add_reply(targets.reply, &mut logits, (squares, labels));
+                if let Some((scales, policy, _)) = &mut slopes {
+                    places().zip(&logits).for_each(|(place, p)| policy[place] = p * scales.reply);
+                    for (label, weight) in targets.reply {
+                        policy[place(label) + labels] -= weight * scales.reply;
+                    }
+                }
             }
         }
-        (sums, policy_gradient, value_gradient)
+        sums
     }
 }
 
@@ -158,9 +203,45 @@ impl Sums {
         [slope(0), slope(1), slope(2), moves_left]
     }
 
+    /// Adds the short term's loss; its slopes, by what they are scaled with.
+    fn add_short_term(
+        &mut self,
+        Wdl { win, draw, loss }: Wdl,
+        outputs: &[f32],
+        slopes: Option<(f32, &mut [f32])>,
+    ) {
+        let wanted = [win, draw, loss];
+        let mut chances = [outputs[0], outputs[1], outputs[2]];
+        let dot: f64 = chances.iter().zip(wanted).map(|(&z, t)| f64::from(z) * f64::from(t)).sum();
+        let log_total = softmax(&mut chances);
+        let total: f32 = wanted.iter().sum();
+        self.short_term += f64::from(log_total) * f64::from(total) - dot;
+        if let Some((scale, slopes)) = slopes {
+            for (slope, (p, target)) in slopes.iter_mut().zip(chances.iter().zip(wanted)) {
+                *slope = (p * total - target) * scale;
+            }
+        }
+    }
+
+    /// Turns the reply's logits, `[squares, labels]`, into probabilities and adds their loss.
+    /// Which replies are legal depends on the move, which is not known: all labels take part.
+    fn add_reply(
+        &mut self,
+        reply: &[(u32, f32)],
+        logits: &mut [f32],
+        (squares, labels): (usize, usize),
+    ) {
+        let place = |label: u32| label as usize % squares * labels + label as usize / squares;
+        let terms = reply.iter().map(|&(it, weight)| f64::from(logits[place(it)] * weight));
+        let dot: f64 = terms.sum();
+        self.replies += 1;
+        self.reply += f64::from(softmax(logits)) - dot;
+    }
+
     /// Whether every loss is a number.
     pub(crate) fn is_finite(&self) -> bool {
-        [self.policy, self.value, self.moves_left].iter().all(|loss| loss.is_finite())
+        let losses = [self.policy, self.value, self.moves_left, self.reply, self.short_term];
+        losses.iter().all(|loss| loss.is_finite())
     }
 
     /// Adds another batch's sums.
@@ -173,6 +254,9 @@ impl Sums {
         self.value += other.value;
         self.value_hits += other.value_hits;
         self.moves_left += other.moves_left;
+        self.replies += other.replies;
+        self.reply += other.reply;
+        self.short_term += other.short_term;
     }
 
     /// The means.
@@ -186,6 +270,8 @@ impl Sums {
             value_loss: (self.value / samples) as f32,
             value_accuracy: (self.value_hits as f64 / samples) as f32,
             moves_left_loss: (self.moves_left / samples) as f32,
+            reply_loss: (self.reply / self.replies.max(1) as f64) as f32,
+            short_term_loss: (self.short_term / samples) as f32,
         }
     }
 }

@@ -1,12 +1,14 @@
 //! The network as tensors: one description for learning and for playing.
 //!
 //! Activations are `[squares, batch, channels]`. A 3x3 stem, residual blocks
-//! `x = relu(x + gain * conv2(relu(conv1(x))) + bias)` without normalisation, and two heads
-//! made of 1x1 convolutions and pooling, so that one architecture serves every board.
+//! `x = relu(x + gain * conv2(relu(conv1(x))) + bias)` without normalisation, some of which pool
+//! over the board in between, and heads made of 1x1 convolutions and pooling, so that one
+//! architecture serves every board.
 
+use crate::weights::Pooling;
 use crate::winograd::Winograd;
 use crate::{Encoding, Weights};
-use burn::tensor::activation::relu;
+use burn::tensor::activation::{relu, sigmoid};
 use burn::tensor::{Device, Tensor, TensorData};
 
 /// Value outputs: win, draw, loss, moves left.
@@ -39,6 +41,14 @@ struct Dense {
 impl Dense {
     fn apply(&self, x: Tensor<2>) -> Tensor<2> {
         x.matmul(self.weight.clone()) + self.bias.clone()
+    }
+
+    /// Two layers side by side.
+    fn beside(self, other: Dense) -> Dense {
+        Dense {
+            weight: Tensor::cat(vec![self.weight, other.weight], 1),
+            bias: Tensor::cat(vec![self.bias, other.bias], 1),
+        }
     }
 }
 
@@ -77,6 +87,14 @@ impl Reader<'_> {
         Dense { weight, bias: self.next::<1>().unsqueeze() }
     }
 
+    fn pool(&mut self, pooling: Pooling) -> Pool {
+        match pooling {
+            Pooling::None => Pool::None,
+            Pooling::Bias => Pool::Bias(self.next::<2>().transpose()),
+            Pooling::SqueezeExcite => Pool::Excite([self.dense(), self.dense()]),
+        }
+    }
+
     fn pointwise(&mut self) -> Dense {
         let weight = self.next::<4>();
         let [outputs, inputs, _, _] = weight.dims();
@@ -85,35 +103,90 @@ impl Reader<'_> {
     }
 }
 
+/// What a block sees of the whole board.
+#[derive(Clone, Debug)]
+#[allow(clippy::large_enum_variant, reason = "one a block, and blocks are few")]
+enum Pool {
+    None,
+    /// `[2 * channels, channels]`
+    Bias(Tensor<2>),
+    Excite([Dense; 2]),
+}
+
+/// A residual block.
+#[derive(Clone, Debug)]
+struct Block {
+    first: Convolution,
+    second: Convolution,
+    pool: Pool,
+}
+
+impl Block {
+    fn read(reader: &mut Reader<'_>, winograd: &Winograd, pooling: Pooling) -> Block {
+        let (first, second) = (reader.convolution(winograd), reader.scaled_convolution(winograd));
+        Block { first, second, pool: reader.pool(pooling) }
+    }
+
+    fn apply(&self, winograd: &Winograd, x: Tensor<3>) -> Tensor<3> {
+        let mut inside = relu(self.first.apply(winograd, x.clone()));
+        let [_, batch, channels] = inside.dims();
+        let mut around = x;
+        match &self.pool {
+            Pool::None => {}
+            Pool::Bias(weight) => {
+                let (mean, max) = (inside.clone().mean_dim(0), inside.clone().max_dim(0));
+                let pooled = Tensor::cat(vec![mean, max], 2).reshape([batch, 2 * channels]);
+                around = around + pooled.matmul(weight.clone()).unsqueeze();
+            }
+            Pool::Excite([hidden, output]) => {
+                let mean = inside.clone().mean_dim(0).reshape([batch, channels]);
+                let gate = sigmoid(output.apply(relu(hidden.apply(mean)))) * 2.0;
+                inside = inside * gate.unsqueeze();
+            }
+        }
+        relu(self.second.apply(winograd, inside) + around)
+    }
+}
+
 /// The network, its kernels transformed.
 #[derive(Clone, Debug)]
 pub(crate) struct Model {
     winograd: Winograd,
     stem: Convolution,
-    blocks: Vec<[Convolution; 2]>,
+    blocks: Vec<Block>,
     policy_hidden: Dense,
+    /// Labels, and those of the reply where it is learned.
     policy: Dense,
     value_conv: Dense,
     value_hidden: Dense,
-    /// Chances and moves left side by side, `[hidden, 4]`.
+    /// Chances, moves left, and the short term's chances where they are learned.
     value: Dense,
 }
 
 impl Model {
-    /// The network with these parameters as leaves; `weights` gives their shapes.
-    pub(crate) fn new(winograd: &Winograd, weights: &Weights, leaves: &[Tensor<1>]) -> Model {
-        let mut reader = Reader { leaves: leaves.iter(), weights: weights.parameters().iter() };
+    /// The network with these parameters as leaves; `weights` gives their shapes. Without
+    /// `everything`, it has the heads only that play.
+    pub(crate) fn new(
+        winograd: &Winograd,
+        weights: &Weights,
+        leaves: &[Tensor<1>],
+        everything: bool,
+    ) -> Model {
+        let architecture = weights.architecture();
+        let reader = &mut Reader { leaves: leaves.iter(), weights: weights.parameters().iter() };
         let stem = reader.convolution(winograd);
-        let blocks = (0..weights.architecture().blocks)
-            .map(|_| [reader.convolution(winograd), reader.scaled_convolution(winograd)])
+        let blocks = (0..architecture.blocks)
+            .map(|block| Block::read(reader, winograd, architecture.pools(block)))
             .collect();
-        let (policy_hidden, policy) = (reader.pointwise(), reader.pointwise());
+        let (policy_hidden, mut policy) = (reader.pointwise(), reader.pointwise());
         let (value_conv, value_hidden) = (reader.pointwise(), reader.dense());
-        let (wdl, moves_left) = (reader.dense(), reader.dense());
-        let value = Dense {
-            weight: Tensor::cat(vec![wdl.weight, moves_left.weight], 1),
-            bias: Tensor::cat(vec![wdl.bias, moves_left.bias], 1),
-        };
+        let mut value = reader.dense().beside(reader.dense());
+        if everything && architecture.short_term_value {
+            value = value.beside(reader.dense());
+        }
+        if everything && architecture.reply {
+            policy = policy.beside(reader.pointwise());
+        }
         let winograd = winograd.clone();
         Model { winograd, stem, blocks, policy_hidden, policy, value_conv, value_hidden, value }
     }
@@ -121,10 +194,19 @@ impl Model {
     /// The network for playing: everything that depends on the weights alone is computed now.
     pub(crate) fn fixed(encoding: &Encoding, weights: &Weights, device: &Device) -> Model {
         let winograd = Winograd::new(encoding.files(), encoding.ranks(), device);
-        let mut model = Model::new(&winograd, weights, &leaves(weights, device));
-        for convolution in std::iter::once(&mut model.stem).chain(model.blocks.iter_mut().flatten())
-        {
-            settle(&mut convolution.kernels, device);
+        let leaves = leaves(weights.parameters(), device);
+        let mut model = Model::new(&winograd, weights, &leaves, false);
+        settle(&mut model.stem.kernels, device);
+        for block in &mut model.blocks {
+            settle(&mut block.first.kernels, device);
+            settle(&mut block.second.kernels, device);
+            match &mut block.pool {
+                Pool::None => {}
+                Pool::Bias(weight) => settle(weight, device),
+                Pool::Excite(layers) => {
+                    layers.iter_mut().for_each(|layer| settle(&mut layer.weight, device));
+                }
+            }
         }
         for dense in [
             &mut model.policy_hidden,
@@ -138,13 +220,13 @@ impl Model {
         model
     }
 
-    /// Policy logits `[squares, batch, labels]` and value outputs `[batch, 4]` (three logits,
-    /// moves left) of `x`, `[squares, batch, planes]`.
+    /// Policy logits `[batch, squares, labels]` and value outputs `[batch, 4]` (three logits,
+    /// moves left) of `x`, `[squares, batch, planes]`. With everything, the reply's logits follow
+    /// the labels, and the short term's the moves left.
     pub(crate) fn forward(&self, x: Tensor<3>) -> (Tensor<3>, Tensor<2>) {
         let mut x = relu(self.stem.apply(&self.winograd, x));
-        for [first, second] in &self.blocks {
-            let inner = relu(first.apply(&self.winograd, x.clone()));
-            x = relu(second.apply(&self.winograd, inner) + x);
+        for block in &self.blocks {
+            x = block.apply(&self.winograd, x);
         }
         let [squares, batch, channels] = x.dims();
         let x = x.reshape([squares * batch, channels]);
@@ -152,7 +234,7 @@ impl Model {
         let labels = policy.dims()[1];
         let value = relu(self.value_conv.apply(x));
         let value = self.pooled_value(value, squares, batch);
-        (policy.reshape([squares, batch, labels]), value)
+        (policy.reshape([squares, batch, labels]).swap_dims(0, 1), value)
     }
 
     /// From the value head's channels, `[squares * batch, channels]`, to its outputs.
@@ -165,13 +247,13 @@ impl Model {
     }
 }
 
-/// The parameters as flat tensors on a device.
-pub(crate) fn leaves(weights: &Weights, device: &Device) -> Vec<Tensor<1>> {
+/// Parameters as flat tensors on a device.
+pub(crate) fn leaves(parameters: &[crate::Parameter], device: &Device) -> Vec<Tensor<1>> {
     let flat = |parameter: &crate::Parameter| {
         let data = TensorData::new(parameter.values.clone(), [parameter.values.len()]);
         Tensor::from_data(data, device)
     };
-    weights.parameters().iter().map(flat).collect()
+    parameters.iter().map(flat).collect()
 }
 
 /// Replaces a view by a tensor that lies in memory as it is used.

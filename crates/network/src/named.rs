@@ -29,6 +29,23 @@ impl<'a> Named<'a> {
         parameter.expect("the network has its layout's parameters")
     }
 
+    /// A layer's weights.
+    pub(crate) fn weight(&self, layer: &str) -> &'a [f32] {
+        self.get(&format!("{layer}.weight"))
+    }
+
+    /// A layer's bias, if it has one.
+    pub(crate) fn bias(&self, layer: &str) -> Option<&'a [f32]> {
+        let name = format!("{layer}.bias");
+        let found = self.0.parameters().iter().find(|it| it.name == name);
+        found.map(|parameter| &parameter.values[..])
+    }
+
+    /// How many outputs a layer has.
+    pub(crate) fn outputs(&self, layer: &str) -> usize {
+        self.parameter(&format!("{layer}.weight")).shape[0]
+    }
+
     pub(crate) fn get(&self, name: &str) -> &'a [f32] {
         &self.parameter(name).values
     }

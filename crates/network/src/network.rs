@@ -300,7 +300,8 @@ impl Network {
         storage::write_synced(&folder.join(ONNX_FILE), &onnx::to_bytes(&card, &self.weights))?;
         // Where the game itself is unknown, there are no positions to ask about.
         if let Ok(rules) = self.rules() {
-            let golden = golden::to_bytes(&self.weights, &Encoding::new(Arc::new(rules)));
+            let encoding = Encoding::with_progress(Arc::new(rules), card.architecture.progress);
+            let golden = golden::to_bytes(&self.weights, &encoding);
             storage::write_synced(&folder.join(GOLDEN_FILE), &golden)?;
         }
         storage::sync_folder(folder)
@@ -379,6 +380,16 @@ impl Network {
         Ok(())
     }
 
+    /// How the network sees a game by these rules.
+    ///
+    /// # Errors
+    /// When it is a network of another game, other rules, or other planes or labels.
+    pub fn encoding(&self, rules: Arc<Rules>) -> Result<Arc<Encoding>, NetworkError> {
+        let encoding = Encoding::with_progress(rules, self.card.architecture.progress);
+        self.check(&encoding)?;
+        Ok(Arc::new(encoding))
+    }
+
     /// Whether the network sees and answers as this encoding does.
     ///
     /// # Errors
@@ -441,14 +452,27 @@ fn read_card(path: &Path) -> Result<Card, NetworkError> {
     let text = read_text(path)?;
     let broken = |problem: String| NetworkError::Card { path: path.to_owned(), problem };
     // The version first: a newer card may have keys this program does not know.
-    let table: toml::Table =
+    let mut table: toml::Table =
         toml::from_str(&text).map_err(|error| broken(error.message().to_owned()))?;
     let version = table.get("format_version").and_then(toml::Value::as_integer);
     let found = version.ok_or_else(|| broken("it has no format_version".to_owned()))?;
     if found != i64::from(FORMAT_VERSION) {
         return Err(NetworkError::Version { path: path.to_owned(), found });
     }
-    toml::from_str(&text).map_err(|error| broken(error.message().to_owned()))
+    complete(&mut table);
+    table.try_into().map_err(|error: toml::de::Error| broken(error.message().to_owned()))
+}
+
+/// Cards of networks published before 2026-12 do not say what those networks had no choice in.
+fn complete(card: &mut toml::Table) {
+    let plain = toml::Table::try_from(Architecture::plain(0, 0)).expect("plain data");
+    if let Some(toml::Value::Table(architecture)) = card.get_mut("architecture") {
+        for (key, value) in plain {
+            if key != "channels" && key != "blocks" {
+                architecture.entry(key).or_insert(value);
+            }
+        }
+    }
 }
 
 #[cfg(test)]

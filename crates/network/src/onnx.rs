@@ -9,12 +9,14 @@ mod proto;
 
 use crate::named::Named;
 use crate::network::Card;
-use crate::{MOVES_LEFT_SCALE, Weights};
+use crate::{MOVES_LEFT_SCALE, Pooling, Weights};
 use prost::Message;
 use proto::*;
 
 /// ONNX's number for f32.
 const FLOAT: i32 = 1;
+/// And for whole numbers.
+const INTEGER: i32 = 7;
 /// The operators' version: the last in which reductions take their axes as attributes.
 const OPERATORS: i64 = 17;
 
@@ -85,11 +87,18 @@ impl Builder<'_> {
         self.node("Gemm", &[input, &weight, &bias], output, vec![integer("transB", 1)]);
     }
 
-    /// `relu(x + gain * conv2(relu(conv1(x))))`, the gain folded into the weights.
+    /// `relu(x + gain * conv2(relu(conv1(x))))`, the gain folded into the weights, with what pools
+    /// in between.
     fn block(&mut self, block: usize, input: &str, output: &str) {
         let name = format!("blocks.{block}");
-        let inner = format!("{name}.inner");
+        let mut inner = format!("{name}.inner");
+        let mut around = input.to_owned();
         self.activated(input, &format!("{name}.conv1"), 3, &inner);
+        match self.weights.architecture().pools(block) {
+            Pooling::None => {}
+            Pooling::Bias => around = self.pool_bias(&name, &inner, input),
+            Pooling::SqueezeExcite => inner = self.excite(&name, &inner),
+        }
         let layer = format!("{name}.conv2");
         let shape = self.shape(&format!("{layer}.weight"));
         let folded = Named(self.weights).second(block);
@@ -97,8 +106,59 @@ impl Builder<'_> {
         let sums = format!("{layer}.sums");
         self.convolution(&inner, &weight, &layer, 3, &sums);
         let both = format!("{name}.both");
-        self.node("Add", &[&sums, input], &both, Vec::new());
+        self.node("Add", &[&sums, &around], &both, Vec::new());
         self.node("Relu", &[&both], output, Vec::new());
+    }
+
+    /// The mean and the maximum over squares, side by side.
+    fn pooled(&mut self, input: &str, name: &str) -> String {
+        let (mean, max) = (format!("{name}.mean"), format!("{name}.max"));
+        for (kind, output) in [("ReduceMean", &mean), ("ReduceMax", &max)] {
+            let settings = vec![integers("axes", &[2, 3]), integer("keepdims", 0)];
+            self.node(kind, &[input], output, settings);
+        }
+        let pooled = format!("{name}.pooled");
+        self.node("Concat", &[&mean, &max], &pooled, vec![integer("axis", 1)]);
+        pooled
+    }
+
+    /// `[batch, channels]` as `[batch, channels, 1, 1]`.
+    fn spread(&mut self, input: &str) -> String {
+        let output = format!("{input}.spread");
+        let axes = format!("{input}.axes");
+        self.constants.push(Tensor {
+            dims: vec![2],
+            data_type: INTEGER,
+            name: axes.clone(),
+            raw_data: [2i64, 3].iter().flat_map(|axis| axis.to_le_bytes()).collect(),
+        });
+        self.node("Unsqueeze", &[input, &axes], &output, Vec::new());
+        output
+    }
+
+    fn pool_bias(&mut self, name: &str, inner: &str, input: &str) -> String {
+        let pooled = self.pooled(inner, name);
+        let weight = self.parameter(&format!("{name}.pool.weight"));
+        let bias = format!("{name}.pool");
+        self.node("Gemm", &[&pooled, &weight], &bias, vec![integer("transB", 1)]);
+        let (bias, output) = (self.spread(&bias), format!("{name}.around"));
+        self.node("Add", &[input, &bias], &output, Vec::new());
+        output
+    }
+
+    fn excite(&mut self, name: &str, inner: &str) -> String {
+        let part = |part: &str| format!("{name}.excite.{part}");
+        let settings = vec![integers("axes", &[2, 3]), integer("keepdims", 0)];
+        self.node("ReduceMean", &[inner], &part("mean"), settings);
+        self.dense(&part("mean"), &part("hidden"), &part("sums"));
+        self.node("Relu", &[&part("sums")], &part("activated"), Vec::new());
+        self.dense(&part("activated"), &part("output"), &part("logits"));
+        self.node("Sigmoid", &[&part("logits")], &part("half"), Vec::new());
+        // Twice the logistic function: a factor around 1.
+        self.node("Add", &[&part("half"), &part("half")], &part("factors"), Vec::new());
+        let (factors, output) = (self.spread(&part("factors")), format!("{name}.excited"));
+        self.node("Mul", &[inner, &factors], &output, Vec::new());
+        output
     }
 
     fn graph(&mut self) {
@@ -112,12 +172,8 @@ impl Builder<'_> {
         let weight = self.parameter("policy.output.weight");
         self.convolution("policy.features", &weight, "policy.output", 1, "policy");
         self.activated(&trunk, "value.conv", 1, "value.features");
-        for (kind, output) in [("ReduceMean", "value.mean"), ("ReduceMax", "value.max")] {
-            let settings = vec![integers("axes", &[2, 3]), integer("keepdims", 0)];
-            self.node(kind, &["value.features"], output, settings);
-        }
-        self.node("Concat", &["value.mean", "value.max"], "value.pooled", vec![integer("axis", 1)]);
-        self.dense("value.pooled", "value.hidden", "value.sums");
+        let pooled = self.pooled("value.features", "value");
+        self.dense(&pooled, "value.hidden", "value.sums");
         self.node("Relu", &["value.sums"], "value.activated", Vec::new());
         self.dense("value.activated", "value.wdl", "wdl.logits");
         self.node("Softmax", &["wdl.logits"], "wdl", vec![integer("axis", 1)]);

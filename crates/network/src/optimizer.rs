@@ -3,7 +3,8 @@
 //! Our own lines over host vectors, because burn's optimizers clip every tensor by its own norm
 //! and ask for the default device when loading. Memory-bound work of a few milliseconds a step.
 
-use crate::Weights;
+use crate::parallel::{self, in_parallel};
+use crate::{Losses, Weights};
 use serde::{Deserialize, Serialize};
 
 /// How a network learns; every number is the experiment's.
@@ -28,6 +29,10 @@ pub struct LearnerConfig {
     pub value_weight: f32,
     /// Weight of the moves-left loss.
     pub moves_left_weight: f32,
+    /// Weight of the loss of the opponent's reply, where the network has that head.
+    pub reply_weight: f32,
+    /// Weight of the loss of the chances in the short term, where the network has that head.
+    pub short_term_weight: f32,
 }
 
 /// A number of the learner's configuration that cannot be meant.
@@ -43,6 +48,15 @@ pub struct ConfigError {
 }
 
 impl LearnerConfig {
+    /// The weighted sum of losses.
+    pub(crate) fn total(&self, losses: &Losses) -> f32 {
+        self.policy_weight * losses.policy_loss
+            + self.value_weight * losses.value_loss
+            + self.moves_left_weight * losses.moves_left_loss
+            + self.reply_weight * losses.reply_loss
+            + self.short_term_weight * losses.short_term_loss
+    }
+
     /// Checks every number's range.
     ///
     /// # Errors
@@ -61,6 +75,8 @@ impl LearnerConfig {
             ("policy_weight", self.policy_weight, WEIGHT),
             ("value_weight", self.value_weight, WEIGHT),
             ("moves_left_weight", self.moves_left_weight, WEIGHT),
+            ("reply_weight", self.reply_weight, WEIGHT),
+            ("short_term_weight", self.short_term_weight, WEIGHT),
         ];
         for (key, value, allowed) in entries {
             let fits = match allowed {
@@ -86,27 +102,36 @@ pub(crate) struct Moments {
 }
 
 impl Moments {
-    /// Moves the weights one step along a gradient; the length of the move. `step` counts from 1.
+    /// Moves the weights one step along a gradient and the average towards them, of which it
+    /// keeps a share; the length of the step.
     pub(crate) fn update(
         &mut self,
-        weights: &mut Weights,
+        (weights, average): (&mut Weights, &mut Weights),
         gradient: &Weights,
         rate: Rate<'_>,
+        keep: f32,
+        threads: usize,
     ) -> f32 {
         let parameters = weights.parameters_mut().iter_mut().zip(gradient.parameters());
         let moments = self.first.parameters_mut().iter_mut().zip(self.second.parameters_mut());
-        let mut length = 0.0;
-        for ((weight, gradient), (first, second)) in parameters.zip(moments) {
+        let all = parameters.zip(moments).zip(average.parameters_mut());
+        let squares = in_parallel(all, &mut parallel::threads(threads), |(), (all, average)| {
+            let ((weight, gradient), (first, second)) = all;
             let decay = if weight.decays() { rate.config.weight_decay } else { 0.0 };
             let entries = weight.values.iter_mut().zip(&gradient.values);
             let memory = first.values.iter_mut().zip(&mut second.values);
-            for ((weight, &gradient), (first, second)) in entries.zip(memory) {
+            let mut square = 0.0;
+            for (((weight, &gradient), (first, second)), mean) in
+                entries.zip(memory).zip(&mut average.values)
+            {
                 let change = rate.change(*weight, gradient, decay, first, second);
                 *weight -= change;
-                length += f64::from(change) * f64::from(change);
+                *mean += (1.0 - keep) * (*weight - *mean);
+                square += f64::from(change) * f64::from(change);
             }
-        }
-        length.sqrt() as f32
+            square
+        });
+        squares.iter().sum::<f64>().sqrt() as f32
     }
 }
 
@@ -156,13 +181,8 @@ impl<'a> Rate<'a> {
     }
 }
 
-/// Moves the average towards the weights. In the first steps its memory is shorter, so that it
-/// soon forgets the random start.
-pub(crate) fn average(average: &mut Weights, weights: &Weights, decay: f32, step: u64) {
-    let decay = decay.min((1.0 + step as f32) / (10.0 + step as f32));
-    for (mean, now) in average.parameters_mut().iter_mut().zip(weights.parameters()) {
-        for (mean, now) in mean.values.iter_mut().zip(&now.values) {
-            *mean += (1.0 - decay) * (now - *mean);
-        }
-    }
+/// What a step keeps of the average. In the first steps its memory is shorter, so that it soon
+/// forgets the random start.
+pub(crate) fn average_decay(decay: f32, step: u64) -> f32 {
+    decay.min((1.0 + step as f32) / (10.0 + step as f32))
 }

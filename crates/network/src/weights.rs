@@ -13,18 +13,66 @@ const VALUE_HIDDEN: usize = 64;
 const WDL: usize = 3;
 /// Output layers begin this much smaller, so that a fresh network favours almost nothing.
 const OUTPUT_SCALE: f32 = 0.1;
+/// Channels to one of what squeeze and excitation squeezes them into.
+const SQUEEZE: usize = 4;
 /// How much of a fresh block's output enters the trunk. Without normalisation, small gains keep
 /// activations and gradients of one magnitude through the depth.
 const INITIAL_GAIN: f32 = 0.3;
 
-/// The network's size.
+/// What a block sees of the whole board.
+#[derive(Copy, Clone, Eq, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pooling {
+    /// Nothing: only what its convolutions reach.
+    None,
+    /// Means and maxima of its inside over all squares give a bias by channel for its output
+    /// (KataGo, arXiv 1902.10565, section 4.2, where it enters a convolution earlier).
+    Bias,
+    /// Means of its inside over all squares give factors by channel for that inside
+    /// (squeeze and excitation, arXiv 1709.01507), which lie around 1 instead of 1/2.
+    SqueezeExcite,
+}
+
+/// The network's size and parts.
 #[derive(Copy, Clone, Eq, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Architecture {
-    /// Channels of the trunk; multiples of 16 run fastest.
+    /// Channels of the trunk; multiples of 32 run fastest.
     pub channels: usize,
     /// Residual blocks of two 3x3 convolutions.
     pub blocks: usize,
+    /// What the blocks that pool see of the whole board.
+    pub pooling: Pooling,
+    /// Every how-many-th block pools.
+    pub pooling_every: usize,
+    /// Whether the opponent's reply is learned too. Players leave that head out.
+    pub reply: bool,
+    /// Whether the chances some plies later are learned too. Players leave that head out.
+    pub short_term_value: bool,
+    /// Whether the network sees how near the ply limit is.
+    pub progress: bool,
+}
+
+impl Architecture {
+    /// Blocks that do not pool, and no head but those that play.
+    pub fn plain(channels: usize, blocks: usize) -> Architecture {
+        let pooling = Pooling::None;
+        let (reply, short_term_value, progress) = (false, false, false);
+        Architecture {
+            channels,
+            blocks,
+            pooling,
+            pooling_every: 1,
+            reply,
+            short_term_value,
+            progress,
+        }
+    }
+
+    /// What a block sees of the whole board.
+    pub(crate) fn pools(&self, block: usize) -> Pooling {
+        if (block + 1).is_multiple_of(self.pooling_every) { self.pooling } else { Pooling::None }
+    }
 }
 
 /// One named tensor.
@@ -58,7 +106,7 @@ struct Layout(Vec<(String, Vec<usize>, Start)>);
 
 impl Layout {
     fn new(architecture: Architecture, planes: usize, labels: usize) -> Layout {
-        let Architecture { channels, blocks } = architecture;
+        let Architecture { channels, blocks, .. } = architecture;
         let mut layout = Layout(Vec::new());
         layout.layer("stem", &[channels, planes, 3, 3], Start::He(1.0));
         for block in 0..blocks {
@@ -68,6 +116,7 @@ impl Layout {
             }
             let gain = Start::Constant(INITIAL_GAIN);
             layout.0.push((format!("blocks.{block}.gain"), vec![channels], gain));
+            layout.pooling(architecture, block);
         }
         layout.layer("policy.hidden", &[channels, channels, 1, 1], Start::He(1.0));
         layout.layer("policy.output", &[labels, channels, 1, 1], Start::He(OUTPUT_SCALE));
@@ -75,7 +124,32 @@ impl Layout {
         layout.layer("value.hidden", &[VALUE_HIDDEN, 2 * VALUE_CHANNELS], Start::He(1.0));
         layout.layer("value.wdl", &[WDL, VALUE_HIDDEN], Start::He(OUTPUT_SCALE));
         layout.layer("value.moves_left", &[1, VALUE_HIDDEN], Start::He(OUTPUT_SCALE));
+        if architecture.short_term_value {
+            layout.layer("value.short_term", &[WDL, VALUE_HIDDEN], Start::He(OUTPUT_SCALE));
+        }
+        if architecture.reply {
+            layout.layer("reply.output", &[labels, channels, 1, 1], Start::He(OUTPUT_SCALE));
+        }
         layout
+    }
+
+    fn pooling(&mut self, architecture: Architecture, block: usize) {
+        let channels = architecture.channels;
+        let squeezed = channels.div_ceil(SQUEEZE);
+        let name = |part: &str| format!("blocks.{block}.{part}");
+        match architecture.pools(block) {
+            Pooling::None => {}
+            // The second convolution has a bias already.
+            Pooling::Bias => {
+                let shape = vec![channels, 2 * channels];
+                self.0.push((name("pool.weight"), shape, Start::He(OUTPUT_SCALE)));
+            }
+            Pooling::SqueezeExcite => {
+                self.layer(&name("excite.hidden"), &[squeezed, channels], Start::He(1.0));
+                let output = Start::He(OUTPUT_SCALE);
+                self.layer(&name("excite.output"), &[channels, squeezed], output);
+            }
+        }
     }
 
     fn layer(&mut self, name: &str, shape: &[usize], start: Start) {
@@ -171,10 +245,10 @@ impl Weights {
         self.parameters.iter().find(broken).map(|parameter| parameter.name.as_str())
     }
 
-    /// Adds other weights of the same shapes, entry by entry.
-    pub(crate) fn add(&mut self, other: &Weights) {
-        for (mine, theirs) in self.parameters.iter_mut().zip(&other.parameters) {
-            mine.values.iter_mut().zip(&theirs.values).for_each(|(a, b)| *a += b);
-        }
+    /// Adds to a parameter's values.
+    pub(crate) fn add_to(&mut self, name: &str, values: &[f32]) {
+        let found = self.parameters.iter_mut().find(|it| it.name == name);
+        let mine = &mut found.expect("a parameter of the layout").values;
+        mine.iter_mut().zip(values).for_each(|(a, b)| *a += b);
     }
 }

@@ -12,6 +12,9 @@ pub struct Targets<'a> {
     pub wdl: Wdl,
     /// Plies to the end of the game.
     pub moves_left: f32,
+    /// The chances some plies later: the search's opinions from here on, each later one with a
+    /// weight smaller by the same factor, and the result at last.
+    pub short_term: Wdl,
 }
 
 impl GameRecord {
@@ -21,13 +24,98 @@ impl GameRecord {
     }
 
     /// The targets of ply `index`, where `side` is to move; `root_share` of the value comes
-    /// from the search, the rest from the result.
-    pub fn targets(&self, index: usize, side: Color, root_share: f32) -> Targets<'_> {
+    /// from the search, the rest from the result. The short term is so many plies on average.
+    pub fn targets(
+        &self,
+        index: usize,
+        side: Color,
+        root_share: f32,
+        short_term_plies: f32,
+    ) -> Targets<'_> {
         let ply = &self.plies[index];
+        let result = Wdl::of(self.ending.outcome, side);
         Targets {
             policy: &ply.policy,
-            wdl: Wdl::of(self.ending.outcome, side).blended(root_share, ply.root),
+            wdl: result.blended(root_share, ply.root),
             moves_left: (self.plies.len() - index) as f32,
+            short_term: self.short_term(index, result, short_term_plies),
         }
+    }
+
+    fn short_term(&self, index: usize, result: Wdl, plies: f32) -> Wdl {
+        let share = 1.0 / plies.max(1.0);
+        let (mut sum, mut rest) = (Wdl::default(), 1.0);
+        for (distance, ply) in self.plies[index..].iter().enumerate() {
+            let opinion = if distance % 2 == 0 { ply.root } else { ply.root.flipped() };
+            sum = sum.plus(rest * share, opinion);
+            rest *= 1.0 - share;
+        }
+        sum.plus(rest, result)
+    }
+
+    /// What the opponent plays after ply `index`: the improved policy where the next search was a
+    /// full one, else the move; nothing after the last ply.
+    pub fn reply(&self, index: usize) -> Option<Vec<(Move, f32)>> {
+        let next = self.plies.get(index + 1)?;
+        Some(if next.policy.is_empty() { vec![(next.mv, 1.0)] } else { next.policy.clone() })
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::{Ply, Start};
+    use keiko_rules::{Ending, Game, Outcome, Reason, Rules};
+    use std::sync::Arc;
+
+    /// Three plies of minishogi, won by the first player; the search before the second was full.
+    fn record() -> GameRecord {
+        let mut game = Game::new(Arc::new(Rules::load("minishogi").unwrap()));
+        let opinions = [0.5, 0.25, 1.0].map(|win| Wdl { win, draw: 0.0, loss: 1.0 - win });
+        let mut plies = Vec::new();
+        for (index, root) in opinions.into_iter().enumerate() {
+            let mut legal = Vec::new();
+            game.legal_moves(&mut legal);
+            let policy = if index == 1 { vec![(legal[0], 0.75), (legal[1], 0.25)] } else { vec![] };
+            plies.push(Ply {
+                mv: legal[0],
+                full: index == 1,
+                simulations: 8,
+                raw: root,
+                root,
+                policy,
+                surprise: 0.0,
+                proof: None,
+            });
+            game.play(legal[0]);
+        }
+        GameRecord {
+            number: 0,
+            rules_hash: 0,
+            network: 0,
+            start: Start { sfen: game.start_sfen(), opening: Vec::new() },
+            plies,
+            ending: Ending { outcome: Outcome::Win(Color::Black), reason: Reason::Mate },
+        }
+    }
+
+    #[test]
+    fn the_short_term_fades_into_the_result() {
+        let record = record();
+        let win = |index, side, plies| record.targets(index, side, 0.25, plies).short_term.win;
+        // Halves: 0.5 / 2 + (1 - 0.25) / 4 + 1 / 8 + 1 / 8.
+        assert_eq!(win(0, Color::Black, 2.0), 0.6875);
+        // 0.25 / 2 + 0 / 4 + 0 / 4.
+        assert_eq!(win(1, Color::White, 2.0), 0.125);
+        assert_eq!(win(0, Color::Black, 1.0), 0.5);
+    }
+
+    #[test]
+    fn a_reply_is_the_next_policy_or_the_next_move() {
+        let record = record();
+        assert_eq!(record.reply(0).unwrap(), record.plies[1].policy);
+        assert_eq!(record.reply(1).unwrap(), [(record.plies[2].mv, 1.0)]);
+        assert_eq!(record.reply(2), None);
     }
 }

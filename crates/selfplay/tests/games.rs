@@ -99,7 +99,7 @@ fn records_replay_to_their_endings_and_hold_complete_targets() {
                 assert!(ply.full || ply.simulations <= selfplay.games.cheap_simulations);
                 let sum = |w: Wdl| w.win + w.draw + w.loss;
                 assert!((sum(ply.root) - 1.0).abs() < 1e-4 && (sum(ply.raw) - 1.0).abs() < 1e-4);
-                let targets = record.targets(index, game.side_to_move(), 0.25);
+                let targets = record.targets(index, game.side_to_move(), 0.25, 6.0);
                 assert!((sum(targets.wdl) - 1.0).abs() < 1e-4);
                 if ply.full {
                     let total: f32 = targets.policy.iter().map(|(_, weight)| weight).sum();

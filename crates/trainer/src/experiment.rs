@@ -3,11 +3,12 @@
 mod checks;
 
 use keiko_network::{Architecture, Encoding, LearnerConfig, Precision, Weights};
-use keiko_rules::nearest;
+use keiko_rules::{Rules, nearest};
 use keiko_selfplay::{SearchConfig, SelfPlayConfig};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
 /// A complete experiment. Nothing in it has a hidden default.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -63,6 +64,8 @@ pub struct TrainingConfig {
     pub window_exponent: f64,
     /// Share of the value target that comes from the search instead of the result.
     pub search_value_share: f32,
+    /// Plies ahead, on average, that the chances in the short term are about.
+    pub short_term_plies: f32,
     /// Samples of one learner step.
     pub batch_size: usize,
     /// Samples whose gradient is computed at once; divides the batch.
@@ -216,6 +219,11 @@ impl Experiment {
     /// The complete file, every value resolved.
     pub fn to_toml(&self) -> String {
         toml::to_string(self).expect("an experiment is plain data")
+    }
+
+    /// How the network sees a game by these rules.
+    pub fn encoding(&self, rules: &Arc<Rules>) -> Arc<Encoding> {
+        Arc::new(Encoding::with_progress(Arc::clone(rules), self.network.progress))
     }
 
     /// The network before its first step.

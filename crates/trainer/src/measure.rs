@@ -145,6 +145,8 @@ fn holdout_figures(run: &Run) -> Figures {
         ("value_untrained", untrained.value_loss),
         ("value_accuracy", learned.value_accuracy),
         ("moves_left", learned.moves_left_loss),
+        ("reply", learned.reply_loss),
+        ("short_term", learned.short_term_loss),
     ];
     named.into_iter().map(|(name, value)| (format!("loss_holdout/{name}"), value.into())).collect()
 }
@@ -353,6 +355,7 @@ impl Run {
         for (number, input) in inputs.chunks_exact_mut(size).enumerate() {
             let mut rng = generator(self.experiment.seed, Purpose::Calibration, number as u64);
             let mut game = Game::new(Arc::clone(&self.rules));
+            game.set_ply_limit(Some(self.experiment.selfplay.ply_limit));
             let plies = number as u32 % self.experiment.selfplay.ply_limit;
             random_moves(&mut game, plies, &mut rng);
             self.encoding.encode(&game, input);

@@ -127,7 +127,7 @@ impl Run {
         rules: Arc<Rules>,
         lock: File,
     ) -> Result<(Run, Vec<String>), RunError> {
-        let encoding = Arc::new(Encoding::new(Arc::clone(&rules)));
+        let encoding = experiment.encoding(&rules);
         let checkpoints = Checkpoints::new(dir.join("state"), experiment.machine.keep_checkpoints);
         let restore = |path: &Path| restore_learner(path, &encoding, &experiment);
         let (state, learner, mut warnings) = checkpoints.load(restore)?;
@@ -135,11 +135,10 @@ impl Run {
         warnings.extend(damage(&report));
         let (metrics, lost) = Metrics::open(dir, &state.metrics, now())?;
         warnings.extend(lost);
-        let value_share = experiment.training.search_value_share;
         let mut run = Run {
             dir: dir.to_owned(),
-            replay: ReplayBuffer::new(Arc::clone(&rules), value_share),
-            holdout: ReplayBuffer::new(Arc::clone(&rules), value_share),
+            replay: ReplayBuffer::new(Arc::clone(&rules), &experiment),
+            holdout: ReplayBuffer::new(Arc::clone(&rules), &experiment),
             current: Vec::new(),
             experiment,
             rules,
@@ -245,7 +244,7 @@ pub(crate) fn now() -> f64 {
 /// Makes a complete run folder that has not begun, under a temporary name until it is whole.
 fn create(dir: &Path, experiment: &Experiment) -> Result<(), RunError> {
     let rules = Arc::new(Rules::load(&experiment.rules)?);
-    let encoding = Arc::new(Encoding::new(Arc::clone(&rules)));
+    let encoding = experiment.encoding(&rules);
     let learner = new_learner(&encoding, experiment);
     if let Some(parent) = dir.parent().filter(|parent| !parent.as_os_str().is_empty()) {
         std::fs::create_dir_all(parent)

@@ -6,11 +6,13 @@ use keiko_selfplay::GameRecord;
 use serde::{Deserialize, Serialize};
 
 /// Tags of a step's figures, in the order of `values_of`.
-const STEP_TAGS: [&str; 10] = [
+const STEP_TAGS: [&str; 12] = [
     "loss/total",
     "loss/policy",
     "loss/value",
     "loss/moves_left",
+    "loss/reply",
+    "loss/short_term",
     "policy/kl",
     "policy/accuracy",
     "value/accuracy",
@@ -26,6 +28,8 @@ fn values_of(report: &StepReport) -> [f32; STEP_TAGS.len()] {
         losses.policy_loss,
         losses.value_loss,
         losses.moves_left_loss,
+        losses.reply_loss,
+        losses.short_term_loss,
         losses.policy_kl,
         losses.policy_accuracy,
         losses.value_accuracy,

@@ -5,6 +5,7 @@ use crate::elo::Strength;
 use crate::measure::{self, measure};
 use crate::run::{Run, RunError, is_held_out};
 use crate::workers::Work;
+use keiko_network::in_parallel;
 use keiko_selfplay::{Purpose, generator};
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -197,13 +198,16 @@ fn step(run: &mut Run) -> Result<(), RunError> {
     let training = &run.experiment.training;
     let at = run.learner.steps();
     let mut rng = generator(run.experiment.seed, Purpose::Batch, at);
-    let micro_batches: Vec<_> = (0..training.batch_size / training.micro_batch)
-        .map(|_| run.replay.sample(&run.encoding, training.micro_batch, &mut rng))
-        .collect();
+    let draws = run.replay.draw(training.batch_size, &mut rng);
+    let workers = run.experiment.machine.workers;
+    let micro_batches =
+        in_parallel(draws.chunks(training.micro_batch), &mut vec![(); workers], |(), some| {
+            run.replay.batch(&run.encoding, some)
+        });
     let rate = run.experiment.learning_rate(at);
     let report = run
         .learner
-        .step(&micro_batches, rate, run.experiment.machine.workers)
+        .step(&micro_batches, rate, workers)
         .map_err(|source| RunError::Learn { source, state: run.dir.join("state") })?;
     run.state.learned.add(&report);
     run.state.samples += training.batch_size as u64;

@@ -2,9 +2,10 @@
 
 mod inference;
 mod perft;
+mod training;
 
 use crate::Failure;
-use keiko_network::{Encoding, Inference, Weights};
+use keiko_network::{Inference, Weights};
 use keiko_rules::Rules;
 use keiko_selfplay::SelfPlay;
 use keiko_trainer::{Experiment, Work, Workers};
@@ -20,6 +21,7 @@ const ROUNDS: usize = 7;
 #[derive(clap::Args)]
 #[command(after_help = "Examples: keiko bench perft\n          \
     keiko bench perft minishogi microshogi=micro --against fairy-stockfish\n          \
+    keiko bench training configs/minishogi.toml\n          \
     keiko bench selfplay configs/minishogi.toml")]
 pub(crate) struct Arguments {
     #[command(subcommand)]
@@ -32,6 +34,8 @@ enum What {
     Perft(perft::Arguments),
     /// Positions a second inside the network, by what computes them.
     Inference(inference::Arguments),
+    /// Samples a second in learning, by what computes the gradient and on how many threads.
+    Training(training::Arguments),
     /// Self-play of an experiment's untrained network, on one worker and on as many as it says.
     Selfplay {
         /// The experiment.
@@ -49,6 +53,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     match &arguments.what {
         What::Perft(arguments) => perft::run(arguments),
         What::Inference(arguments) => inference::run(arguments),
+        What::Training(arguments) => training::run(arguments),
         What::Selfplay { experiment, set, seconds } => bench_selfplay(experiment, set, *seconds),
     }
 }
@@ -65,7 +70,7 @@ struct Rates {
 fn bench_selfplay(file: &Path, set: &[String], seconds: f64) -> Result<ExitCode, Failure> {
     let experiment = Experiment::load(file, set)?;
     let rules = Arc::new(Rules::load(&experiment.rules)?);
-    let encoding = Arc::new(Encoding::new(Arc::clone(&rules)));
+    let encoding = experiment.encoding(&rules);
     let weights = Weights::init(&encoding, experiment.network, experiment.seed);
     let calibration = inference::calibration(&weights, &encoding);
     let inference = Inference::cpu(experiment.inference.precision, Some(calibration));
@@ -152,6 +157,12 @@ impl Rates {
             median(self.positions)
         );
     }
+}
+
+/// Reads a number of rounds.
+fn rounds(text: &str) -> Result<usize, String> {
+    let rounds = text.parse().ok().filter(|rounds| (1..=1000).contains(rounds));
+    rounds.ok_or_else(|| "expected a number from 1 to 1000".to_owned())
 }
 
 fn median(mut values: Vec<f64>) -> f64 {

@@ -3,7 +3,7 @@
 use crate::Failure;
 use crate::players::SEARCH;
 use crate::players::parse_precision;
-use keiko_network::{Encoding, Network, NetworkEvaluator};
+use keiko_network::{Network, NetworkEvaluator};
 use keiko_rules::{Color, Game, Move, Reason, Rules};
 use keiko_selfplay::{Evaluator, Findings, Purpose, Search, generator};
 use std::io::{BufRead, Write};
@@ -53,8 +53,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         Some(name) => Rules::load(name)?,
         None => network.rules()?,
     });
-    let encoding = Arc::new(Encoding::new(Arc::clone(&rules)));
-    network.check(&encoding)?;
+    let encoding = network.encoding(Arc::clone(&rules))?;
     let wish = arguments.precision.as_deref().map(parse_precision).transpose()?;
     let inference = network.inference(wish)?;
     let mut engine = Engine {

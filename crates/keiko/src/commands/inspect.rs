@@ -1,7 +1,7 @@
 //! `keiko inspect`: what a published network is, and whether it computes what it should.
 
 use crate::Failure;
-use keiko_network::{Encoding, Features, Network, Precision};
+use keiko_network::{Architecture, Features, Network, Pooling, Precision};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -21,8 +21,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let network = Network::load(&arguments.network)?;
     let card = &network.card;
     let rules = Arc::new(network.rules()?);
-    let encoding = Encoding::new(Arc::clone(&rules));
-    network.check(&encoding)?;
+    let encoding = network.encoding(Arc::clone(&rules))?;
     let size = card.architecture;
     say!("game        {} on {}x{}, rules {}", card.game, card.files, card.ranks, card.rules_hash);
     say!(
@@ -31,6 +30,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         size.channels,
         network.weights.len()
     );
+    say!("pooling     {}", describe_pooling(size));
+    say!("also learns {}", describe_extras(size));
     say!(
         "reads       {} planes, answers {} labels a square (keiko show --encoding)",
         card.planes.len(),
@@ -69,4 +70,24 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn describe_pooling(size: Architecture) -> String {
+    let what = match size.pooling {
+        Pooling::None => return "none".to_owned(),
+        Pooling::Bias => "bias",
+        Pooling::SqueezeExcite => "squeeze and excitation",
+    };
+    match size.pooling_every {
+        1 => format!("{what}, in every block"),
+        every => format!("{what}, in every block whose number {every} divides"),
+    }
+}
+
+/// What was learned beside what plays.
+fn describe_extras(size: Architecture) -> String {
+    let extras = [(size.reply, "the opponent's reply"), (size.short_term_value, "the short term")];
+    let learned: Vec<&str> =
+        extras.into_iter().filter(|(learned, _)| *learned).map(|(_, name)| name).collect();
+    if learned.is_empty() { "nothing".to_owned() } else { learned.join(", ") }
 }

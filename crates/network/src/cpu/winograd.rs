@@ -1,12 +1,14 @@
 //! 3x3 convolutions in f32 by Winograd's minimal filtering, several positions at a time.
 //!
 //! The transforms are those of [`crate::winograd`]; here they run along one axis after the other,
-//! some channels at a time, and the products in between are 1x1 convolutions over the rows of
-//! all positions, so they run on the same kernels. A row's sums do not depend on other rows.
+//! some channels at a time. In between stands one matrix product a point over the rows of all
+//! positions. A row's sums do not depend on other rows.
 
 use super::features::Features;
-use super::pack::{LANES, Packed, Precision};
-use super::tiles::{Board, Job, Then, Tile, tiles};
+use super::pack::LANES;
+use super::product::Product;
+use super::tiles::Board;
+use super::vectors::Vectors;
 use crate::winograd::Axis;
 
 /// Channels that the transforms work on at a time: activations are filled up to whole blocks of
@@ -17,7 +19,7 @@ const WIDTH: usize = 2 * LANES;
 type Lanes = [f32; WIDTH];
 
 /// One axis' transform: a matrix, row by row.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Matrix {
     columns: usize,
     factors: Vec<f32>,
@@ -36,26 +38,135 @@ pub(super) struct Transforms {
     /// Points of a tile along the axis.
     points: [usize; 2],
     /// By point, by tap.
-    weight: [Vec<Vec<f64>>; 2],
-    /// By number of positions: the rows of a product cut into tiles.
-    cuts: Vec<Vec<Tile>>,
+    weight: [Vec<[f32; TAPS]>; 2],
 }
 
-/// Room for the transformed activations and their products.
-#[derive(Debug, Default)]
-pub(super) struct Room {
-    /// As words: what kernels read.
-    spread: Vec<u32>,
-    products: Vec<f32>,
+/// Taps of a kernel along one axis.
+const TAPS: usize = 3;
+
+/// Activations in the transformed domain: `[points, rows, channels]`, a row for each tile of each
+/// position.
+#[derive(Copy, Clone, Debug)]
+pub(super) struct Shape {
+    pub(super) rows: usize,
+    pub(super) channels: usize,
+}
+
+impl Shape {
+    /// From one point's rows to the next one's. Without the gap, points would lie a power of two
+    /// apart and fight for the same few places in the cache.
+    pub(super) fn stride(self) -> usize {
+        self.rows * self.channels + LANES
+    }
+}
+
+/// Room for a transform's first half.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Lines {
     one: Vec<Lanes>,
     other: Vec<Lanes>,
 }
 
-/// A convolution's kernels in the transformed domain: one small product a point.
-#[derive(Debug)]
-pub(super) struct Transformed {
-    points: Vec<Packed>,
-    bias: Vec<f32>,
+/// Room for the transformed activations and their products.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Room {
+    pub(super) spread: Vectors,
+    pub(super) products: Vectors,
+    /// In learning: the slopes of kernels.
+    pub(super) slopes: Vectors,
+    pub(super) lines: Lines,
+}
+
+/// A convolution's kernels in the transformed domain, `[points, inputs, outputs]`, both filled up
+/// to whole lanes: one small product a point.
+#[derive(Clone, Debug)]
+pub(super) struct Kernels {
+    pub(super) inputs: usize,
+    pub(super) outputs: usize,
+    pub(super) values: Vectors,
+}
+
+impl Kernels {
+    /// A point's kernels and their gap.
+    pub(super) fn stride(&self) -> usize {
+        Shape { rows: self.inputs, channels: self.outputs }.stride()
+    }
+
+    /// Multiplies activations with them, point by point.
+    pub(super) fn multiply(
+        &self,
+        features: Features,
+        points: usize,
+        rows: usize,
+        from: &[f32],
+        to: &mut [f32],
+    ) {
+        let before = Shape { rows, channels: self.inputs }.stride();
+        let after = Shape { rows, channels: self.outputs }.stride();
+        for point in 0..points {
+            Product {
+                rows,
+                depth: self.inputs,
+                columns: self.outputs,
+                a: &from[point * before..],
+                a_row: self.inputs,
+                a_step: 1,
+                b: &self.values[point * self.stride()..],
+                b_row: self.outputs,
+                c: &mut to[point * after..],
+                c_row: self.outputs,
+                add: false,
+            }
+            .run(features);
+        }
+    }
+}
+
+impl Kernels {
+    /// Their slopes, of their layout, or those added to `out`: of what was multiplied with them
+    /// and of the products' slopes.
+    pub(super) fn slopes(
+        &self,
+        features: Features,
+        rows: usize,
+        (from, to): (&[f32], &[f32]),
+        add: bool,
+        out: &mut [f32],
+    ) {
+        let before = Shape { rows, channels: self.inputs }.stride();
+        let after = Shape { rows, channels: self.outputs }.stride();
+        for point in 0..self.values.len() / self.stride() {
+            Product {
+                rows: self.inputs,
+                depth: rows,
+                columns: self.outputs,
+                a: &from[point * before..],
+                a_row: 1,
+                a_step: self.inputs,
+                b: &to[point * after..],
+                b_row: self.outputs,
+                c: &mut out[point * self.stride()..],
+                c_row: self.outputs,
+                add,
+            }
+            .run(features);
+        }
+    }
+}
+
+/// What happens to a convolution's sums.
+#[derive(Copy, Clone, Debug)]
+pub(super) enum Finish<'a> {
+    /// They are the output.
+    Nothing,
+    /// A bias by channel, and ReLU.
+    Relu(&'a [f32]),
+    /// A bias by channel, what the output holds, and ReLU.
+    AddRelu(&'a [f32]),
+    /// Backwards through a ReLU: they stay where its output, of the same shape, is above zero.
+    Mask(&'a [f32]),
+    /// The same for what the output holds and they add up to.
+    AddMask(&'a [f32]),
 }
 
 fn matrix(rows: impl Iterator<Item = Vec<f64>>) -> Matrix {
@@ -70,6 +181,13 @@ fn matrix(rows: impl Iterator<Item = Vec<f64>>) -> Matrix {
 impl Matrix {
     fn rows(&self) -> usize {
         self.factors.len() / self.columns
+    }
+
+    fn transposed(&self) -> Matrix {
+        let (rows, columns) = (self.rows(), self.columns);
+        let places = (0..columns).flat_map(|column| (0..rows).map(move |row| (row, column)));
+        let factors = places.map(|(row, column)| self.factors[row * columns + column]).collect();
+        Matrix { columns: rows, factors }
     }
 
     /// Applies it to the entries that `entry` gives; `put` takes each row's sum. For the lengths
@@ -142,16 +260,9 @@ fn add<const FUSED: bool>(sum: &mut Lanes, values: &Lanes, factor: f32) {
     }
 }
 
-/// From one point's rows to the next one's. Without the gap, points would lie a power of two
-/// apart and fight for the same few places in the cache.
-fn stride(rows: usize, channels: usize) -> usize {
-    rows * channels + LANES
-}
-
 impl Transforms {
-    /// Transforms of a board, for up to `together` positions at a time; products are cut into
-    /// tiles of up to `longest` rows.
-    pub(super) fn new(board: Board, together: usize, longest: usize) -> Transforms {
+    /// Transforms of a board.
+    pub(super) fn new(board: Board) -> Transforms {
         let axes = [(board.ranks, Axis::new(board.ranks)), (board.files, Axis::new(board.files))];
         let spread = |(length, axis): &(usize, Axis)| {
             let rows = (0..axis.tiles * axis.points()).map(|row| {
@@ -168,90 +279,100 @@ impl Transforms {
             });
             matrix(rows)
         };
-        let tiles_of = axes.each_ref().map(|(_, axis)| axis.tiles);
-        let rows = |positions: usize| positions * tiles_of[0] * tiles_of[1];
-        let cut = |positions| tiles(Board { files: rows(positions), ranks: 1 }, longest);
+        let weight = |(_, axis): &(usize, Axis)| {
+            axis.weight.iter().map(|row| [0, 1, 2].map(|tap| row[tap] as f32)).collect()
+        };
         Transforms {
             board,
             spread: axes.each_ref().map(spread),
             gather: axes.each_ref().map(gather),
-            tiles: tiles_of,
+            tiles: axes.each_ref().map(|(_, axis)| axis.tiles),
             points: axes.each_ref().map(|(_, axis)| axis.points()),
-            weight: axes.each_ref().map(|(_, axis)| axis.weight.clone()),
-            cuts: (0..=together).map(cut).collect(),
+            weight: axes.each_ref().map(weight),
         }
     }
 
-    fn all_points(&self) -> usize {
+    /// The transforms that slopes go through: from what a convolution gave to what it was given.
+    pub(super) fn transposed(&self) -> Transforms {
+        Transforms {
+            spread: self.gather.each_ref().map(Matrix::transposed),
+            gather: self.spread.each_ref().map(Matrix::transposed),
+            weight: self.weight.clone(),
+            ..*self
+        }
+    }
+
+    pub(super) fn points(&self) -> usize {
         self.points[0] * self.points[1]
     }
 
-    fn all_tiles(&self) -> usize {
+    pub(super) fn tiles(&self) -> usize {
         self.tiles[0] * self.tiles[1]
     }
 
-    /// Room for this many channels.
-    pub(super) fn room(&self, channels: usize) -> Room {
-        let rows = (self.cuts.len() - 1) * self.all_tiles();
-        let size = self.all_points() * stride(rows, channels);
-        let points = self.all_points() * self.all_tiles();
-        let lines = points.max(self.board.squares());
-        Room {
-            spread: vec![0; size],
-            products: vec![0.0; size],
-            one: vec![[0.0; WIDTH]; lines],
-            other: vec![[0.0; WIDTH]; lines],
+    /// So many positions of so many channels in the transformed domain.
+    pub(super) fn shape(&self, positions: usize, channels: usize) -> Shape {
+        Shape { rows: positions * self.tiles(), channels }
+    }
+
+    /// Positions, `[squares, channels]` each, into the transformed domain.
+    pub(super) fn spread_all(
+        &self,
+        features: Features,
+        positions: &[f32],
+        shape: Shape,
+        lines: &mut Lines,
+        out: &mut [f32],
+    ) {
+        let positions = positions.chunks_exact(self.board.squares() * shape.channels);
+        for (index, position) in positions.enumerate() {
+            self.spread_with(features, index, position, shape, lines, out);
         }
     }
 
-    /// `[outputs, inputs, 9]` kernels in the transformed domain, for activations of `channels`.
-    pub(super) fn transform(&self, weights: &[f32], bias: &[f32], channels: usize) -> Transformed {
-        let kernels = weights.chunks_exact(9);
-        let point = |index: usize| {
-            let (py, px) = (index / self.points[1], index % self.points[1]);
-            let (vertical, horizontal) = (&self.weight[0][py], &self.weight[1][px]);
-            let value = |kernel: &[f32]| {
-                let taps = kernel.iter().enumerate();
-                let terms = taps.map(|(tap, &weight)| {
-                    f64::from(weight) * vertical[tap / 3] * horizontal[tap % 3]
-                });
-                terms.sum::<f64>() as f32
-            };
-            let transformed: Vec<f32> = kernels.clone().map(value).collect();
-            let zeros = vec![0.0; bias.len()];
-            Packed::new(Precision::F32, &transformed, &zeros, 1, channels, 1.0)
-        };
-        let points: Vec<Packed> = (0..self.all_points()).map(point).collect();
-        let mut filled = vec![0.0; points[0].outputs];
-        filled[..bias.len()].copy_from_slice(bias);
-        Transformed { points, bias: filled }
+    /// Makes room for so many positions of so many channels.
+    pub(super) fn make_room(&self, room: &mut Room, positions: usize, channels: usize) {
+        let size = self.points() * self.shape(positions, channels).stride();
+        room.spread.grow(size);
+        room.products.grow(size);
+        let lines = (self.points() * self.tiles()).max(self.board.squares());
+        room.lines.one.resize(lines, [0.0; WIDTH]);
+        room.lines.other.resize(lines, [0.0; WIDTH]);
     }
 
-    /// Convolves `count` positions, `[squares, channels]` each.
+    /// Kernels `[taps, inputs, outputs]`, filled up to whole lanes, in the transformed domain.
+    pub(super) fn kernels(
+        &self,
+        features: Features,
+        taps: &[f32],
+        (inputs, outputs): (usize, usize),
+    ) -> Kernels {
+        let stride = Shape { rows: inputs, channels: outputs }.stride();
+        let mut values = Vectors::zeros(self.points() * stride);
+        self.weigh_with(features, taps, inputs * outputs, &mut values);
+        Kernels { inputs, outputs, values }
+    }
+
+    /// Convolves positions, `[squares, channels]` each.
     pub(super) fn convolve(
         &self,
         features: Features,
-        kernels: &Transformed,
+        kernels: &Kernels,
         inputs: &[Vec<f32>],
-        then: Then,
+        finish: Finish<'_>,
         room: &mut Room,
         outs: &mut [Vec<f32>],
     ) {
-        let channels = kernels.points[0].words;
-        let rows = inputs.len() * self.all_tiles();
+        let rows = inputs.len() * self.tiles();
+        let Room { spread, products, lines, .. } = room;
+        let shape = Shape { rows, channels: kernels.inputs };
         for (index, input) in inputs.iter().enumerate() {
-            self.spread_with(features, index, input, (rows, channels), room);
+            self.spread_with(features, index, input, shape, lines, spread);
         }
-        let board = Board { files: rows, ranks: 1 };
-        let cut = &self.cuts[inputs.len()];
-        let (size, stride) = (rows * channels, stride(rows, channels));
-        for (point, packed) in kernels.points.iter().enumerate() {
-            let words = &room.spread[point * stride..][..size];
-            let out = &mut room.products[point * stride..][..size];
-            features.convolve(&mut Job::new(board, cut, packed, words, Then::Nothing, out));
-        }
+        kernels.multiply(features, self.points(), rows, spread, products);
+        let shape = Shape { rows, channels: kernels.outputs };
         for (index, out) in outs.iter_mut().enumerate() {
-            self.gather_with(features, index, &kernels.bias, then, (rows, channels), room, out);
+            self.gather_with(features, index, products, shape, lines, finish, out);
         }
     }
 
@@ -261,13 +382,14 @@ impl Transforms {
         &self,
         index: usize,
         input: &[f32],
-        (rows, channels): (usize, usize),
-        room: &mut Room,
+        shape: Shape,
+        lines: &mut Lines,
+        out: &mut [f32],
     ) {
-        let (files, stride) = (self.board.files, stride(rows, channels));
+        let (files, stride, channels) = (self.board.files, shape.stride(), shape.channels);
         for channel in (0..channels).step_by(WIDTH) {
             for file in 0..files {
-                let one = &mut room.one;
+                let one = &mut lines.one;
                 self.spread[0].apply::<FUSED>(
                     |rank| lanes(&input[(rank * files + file) * channels + channel..]),
                     |row, value| one[row * files + file] = value,
@@ -275,15 +397,15 @@ impl Transforms {
             }
             for row in 0..self.spread[0].rows() {
                 let (ty, py) = (row / self.points[0], row % self.points[0]);
-                let (one, spread) = (&room.one, &mut room.spread);
+                let (one, out) = (&lines.one, &mut *out);
                 self.spread[1].apply::<FUSED>(
                     |file| one[row * files + file],
                     |column, value| {
                         let (tx, px) = (column / self.points[1], column % self.points[1]);
                         let point = py * self.points[1] + px;
                         let tile = (index * self.tiles[0] + ty) * self.tiles[1] + tx;
-                        spread[point * stride + tile * channels + channel..][..WIDTH]
-                            .copy_from_slice(&value.map(f32::to_bits));
+                        out[point * stride + tile * channels + channel..][..WIDTH]
+                            .copy_from_slice(&value);
                     },
                 );
             }
@@ -295,18 +417,18 @@ impl Transforms {
     fn gather<const FUSED: bool>(
         &self,
         index: usize,
-        bias: &[f32],
-        then: Then,
-        (rows, channels): (usize, usize),
-        room: &mut Room,
+        products: &[f32],
+        shape: Shape,
+        lines: &mut Lines,
+        finish: Finish<'_>,
         out: &mut [f32],
     ) {
         let (across, files) = (self.spread[1].rows(), self.board.files);
-        let stride = stride(rows, channels);
+        let (stride, channels) = (shape.stride(), shape.channels);
         for channel in (0..channels).step_by(WIDTH) {
             for column in 0..across {
                 let (tx, px) = (column / self.points[1], column % self.points[1]);
-                let (products, other) = (&room.products, &mut room.other);
+                let other = &mut lines.other;
                 self.gather[0].apply::<FUSED>(
                     |row| {
                         let (ty, py) = (row / self.points[0], row % self.points[0]);
@@ -317,24 +439,99 @@ impl Transforms {
                     |rank, value| other[rank * across + column] = value,
                 );
             }
-            let bias = lanes(&bias[channel..]);
             for rank in 0..self.board.ranks {
-                let other = &room.other;
+                let other = &lines.other;
                 let out = &mut *out;
                 self.gather[1].apply::<FUSED>(
                     |column| other[rank * across + column],
                     |file, value| {
-                        let out = &mut out[(rank * files + file) * channels + channel..][..WIDTH];
-                        for lane in 0..WIDTH {
-                            let sum = value[lane] + bias[lane];
-                            out[lane] = match then {
-                                Then::Nothing => sum,
-                                Then::Relu => sum.max(0.0),
-                                Then::AddRelu => (sum + out[lane]).max(0.0),
-                            };
-                        }
+                        let place = (rank * files + file) * channels + channel;
+                        finish.apply(value, channel, place, &mut out[place..][..WIDTH]);
                     },
                 );
+            }
+        }
+    }
+
+    /// From taps, `[taps, size]`, to points, `[points, size]` and their gap.
+    #[inline(always)]
+    fn weigh<const FUSED: bool>(&self, taps: &[f32], size: usize, out: &mut [f32]) {
+        for channel in (0..size).step_by(WIDTH) {
+            for (py, vertical) in self.weight[0].iter().enumerate() {
+                let mut columns = [[0.0; WIDTH]; TAPS];
+                for (tap, column) in columns.iter_mut().enumerate() {
+                    for (row, &factor) in vertical.iter().enumerate() {
+                        let values = lanes(&taps[(row * TAPS + tap) * size + channel..]);
+                        add::<FUSED>(column, &values, factor);
+                    }
+                }
+                for (px, horizontal) in self.weight[1].iter().enumerate() {
+                    let mut sum = [0.0; WIDTH];
+                    for (column, &factor) in columns.iter().zip(horizontal) {
+                        add::<FUSED>(&mut sum, column, factor);
+                    }
+                    let point = py * self.points[1] + px;
+                    out[point * (size + LANES) + channel..][..WIDTH].copy_from_slice(&sum);
+                }
+            }
+        }
+    }
+
+    /// The slopes of taps, `[taps, size]`, from those of points, `[points, size]` and their gap.
+    #[inline(always)]
+    fn unweigh<const FUSED: bool>(&self, points: &[f32], size: usize, out: &mut [f32]) {
+        for channel in (0..size).step_by(WIDTH) {
+            let mut sums = [[0.0; WIDTH]; TAPS * TAPS];
+            for (py, vertical) in self.weight[0].iter().enumerate() {
+                let mut columns = [[0.0; WIDTH]; TAPS];
+                for (px, horizontal) in self.weight[1].iter().enumerate() {
+                    let point = py * self.points[1] + px;
+                    let values = lanes(&points[point * (size + LANES) + channel..]);
+                    for (column, &factor) in columns.iter_mut().zip(horizontal) {
+                        add::<FUSED>(column, &values, factor);
+                    }
+                }
+                for (tap, sum) in sums.iter_mut().enumerate() {
+                    add::<FUSED>(sum, &columns[tap % TAPS], vertical[tap / TAPS]);
+                }
+            }
+            for (tap, sum) in sums.iter().enumerate() {
+                out[tap * size + channel..][..WIDTH].copy_from_slice(sum);
+            }
+        }
+    }
+}
+
+impl Finish<'_> {
+    /// Puts some channels' sums where they belong; `place` is where a mask has them.
+    #[inline(always)]
+    fn apply(self, sums: Lanes, channel: usize, place: usize, out: &mut [f32]) {
+        let out: &mut Lanes = out.try_into().expect("as many channels");
+        match self {
+            Finish::Nothing => *out = sums,
+            Finish::Relu(bias) => {
+                let bias = lanes(&bias[channel..]);
+                for lane in 0..WIDTH {
+                    out[lane] = (sums[lane] + bias[lane]).max(0.0);
+                }
+            }
+            Finish::AddRelu(bias) => {
+                let bias = lanes(&bias[channel..]);
+                for lane in 0..WIDTH {
+                    out[lane] = (sums[lane] + bias[lane] + out[lane]).max(0.0);
+                }
+            }
+            Finish::Mask(activations) => {
+                let mask = lanes(&activations[place..]);
+                for lane in 0..WIDTH {
+                    out[lane] = if mask[lane] > 0.0 { sums[lane] } else { 0.0 };
+                }
+            }
+            Finish::AddMask(activations) => {
+                let mask = lanes(&activations[place..]);
+                for lane in 0..WIDTH {
+                    out[lane] = if mask[lane] > 0.0 { sums[lane] + out[lane] } else { 0.0 };
+                }
             }
         }
     }
@@ -358,7 +555,7 @@ macro_rules! for_each_machine {
             }
 
             #[allow(unsafe_code, reason = "code for instructions that were detected")]
-            fn $name(&self, features: Features, $($argument: $kind),*) {
+            pub(super) fn $name(&self, features: Features, $($argument: $kind),*) {
                 #[cfg(target_arch = "x86_64")]
                 {
                     // SAFETY: the features were detected.
@@ -381,7 +578,7 @@ for_each_machine!(
     spread,
     spread_avx2,
     spread_avx512,
-    (index: usize, input: &[f32], shape: (usize, usize), room: &mut Room)
+    (index: usize, input: &[f32], shape: Shape, lines: &mut Lines, out: &mut [f32])
 );
 
 for_each_machine!(
@@ -391,12 +588,28 @@ for_each_machine!(
     gather_avx512,
     (
         index: usize,
-        bias: &[f32],
-        then: Then,
-        shape: (usize, usize),
-        room: &mut Room,
+        products: &[f32],
+        shape: Shape,
+        lines: &mut Lines,
+        finish: Finish<'_>,
         out: &mut [f32]
     )
+);
+
+for_each_machine!(
+    weigh_with,
+    weigh,
+    weigh_avx2,
+    weigh_avx512,
+    (taps: &[f32], size: usize, out: &mut [f32])
+);
+
+for_each_machine!(
+    unweigh_with,
+    unweigh,
+    unweigh_avx2,
+    unweigh_avx512,
+    (points: &[f32], size: usize, out: &mut [f32])
 );
 
 #[inline(always)]

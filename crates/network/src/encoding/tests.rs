@@ -258,3 +258,27 @@ fn leaps_along_a_line_have_labels_of_their_own() {
         });
     }
 }
+
+#[test]
+fn progress_is_seen_where_it_is_asked_for() {
+    let rules = Arc::new(Rules::load("minishogi").unwrap());
+    let (plain, encoding) =
+        (Encoding::new(rules.clone()), Encoding::with_progress(rules.clone(), true));
+    assert_eq!(encoding.planes(), plain.planes() + 1);
+    assert_eq!(encoding.plane_names().last().unwrap(), "progress");
+    let mut game = Game::new(rules);
+    let seen = |game: &Game| {
+        let mut x = vec![0.0; encoding.planes() * encoding.squares()];
+        encoding.encode(game, &mut x);
+        x[plain.planes() * encoding.squares()..].to_vec()
+    };
+    let mut legal = Vec::new();
+    game.legal_moves(&mut legal);
+    game.play(legal[0]);
+    assert_eq!(seen(&game), [0.0; 25]);
+    let without = (plain.key(&game), encoding.key(&game));
+    game.set_ply_limit(Some(4));
+    assert_eq!(seen(&game), [0.25; 25]);
+    assert_eq!(plain.key(&game), without.0);
+    assert_ne!(encoding.key(&game), without.1);
+}

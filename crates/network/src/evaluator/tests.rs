@@ -1,7 +1,7 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
-use crate::Architecture;
+use crate::{Architecture, Pooling};
 use keiko_rules::Rules;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -25,12 +25,26 @@ fn positions(encoding: &Encoding, count: usize) -> Vec<(Game, Vec<Move>)> {
     found
 }
 
+/// All kinds of pooling, by channels, and the heads that players leave out.
+fn architecture(channels: usize) -> Architecture {
+    let (pooling, pooling_every) = match channels {
+        32 => (Pooling::Bias, 2),
+        48 | 64 => (Pooling::SqueezeExcite, 1),
+        _ => (Pooling::None, 1),
+    };
+    let plain = Architecture::plain(channels, 2);
+    Architecture { pooling, pooling_every, reply: true, short_term_value: true, ..plain }
+}
+
 fn setup(name: &str, channels: usize) -> (Arc<Encoding>, Weights) {
     let encoding = Arc::new(Encoding::new(Arc::new(Rules::load(name).unwrap())));
-    let mut weights = Weights::init(&encoding, Architecture { channels, blocks: 2 }, 11);
+    let mut weights = Weights::init(&encoding, architecture(channels), 11);
     // Fresh weights answer almost nothing; a sharper network shows every bit.
     for parameter in weights.parameters_mut() {
-        if parameter.name.contains("output") || parameter.name.contains("value.") {
+        if parameter.name.contains("pool")
+            || parameter.name.contains("output")
+            || parameter.name.contains("value.")
+        {
             parameter.values.iter_mut().for_each(|x| *x *= 8.0);
         }
     }
@@ -150,13 +164,17 @@ fn all_ways_to_compute_agree() {
 fn full_precision_agrees_with_burn_in_every_variant() {
     for name in Rules::variants() {
         let encoding = Arc::new(Encoding::new(Arc::new(Rules::load(name).unwrap())));
-        let weights = Weights::init(&encoding, Architecture { channels: 32, blocks: 2 }, 7);
-        let positions = positions(&encoding, 1000);
-        let exact = Inference::exact();
-        let (most, chances, divergence) =
-            differences(&weights, &encoding, &positions, &Inference::Burn, &exact);
-        println!("{name}: {most:.1e} {chances:.1e} {divergence:.1e}");
-        assert!(most <= 1e-5 && chances <= 1e-5, "{name} {most} {chances}");
+        let all =
+            [(Architecture::plain(32, 2), 1000), (architecture(32), 100), (architecture(64), 100)];
+        for (architecture, count) in all {
+            let weights = Weights::init(&encoding, architecture, 7);
+            let positions = positions(&encoding, count);
+            let exact = Inference::exact();
+            let (most, chances, divergence) =
+                differences(&weights, &encoding, &positions, &Inference::Burn, &exact);
+            println!("{name}: {most:.1e} {chances:.1e} {divergence:.1e}");
+            assert!(most <= 1e-5 && chances <= 1e-5, "{name} {most} {chances}");
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
-use crate::{Architecture, Sample};
+use crate::{Architecture, Pooling, Sample};
 use keiko_rules::{Game, Move, Rules};
 use keiko_selfplay::Wdl;
 use rand::{RngExt, SeedableRng};
@@ -17,24 +17,52 @@ const CONFIG: LearnerConfig = LearnerConfig {
     policy_weight: 1.0,
     value_weight: 1.0,
     moves_left_weight: 0.1,
+    reply_weight: 0.15,
+    short_term_weight: 0.5,
 };
+
+/// Every kind of pooling, and all heads.
+fn architectures(channels: usize) -> Vec<Architecture> {
+    let everything = Architecture {
+        pooling: Pooling::Bias,
+        pooling_every: 2,
+        reply: true,
+        short_term_value: true,
+        ..Architecture::plain(channels, 2)
+    };
+    let excite = Architecture { pooling: Pooling::SqueezeExcite, pooling_every: 1, ..everything };
+    vec![Architecture::plain(channels, 2), everything, excite]
+}
 
 fn encoding(name: &str) -> Arc<Encoding> {
     Arc::new(Encoding::new(Arc::new(Rules::load(name).unwrap())))
 }
 
 fn learner(encoding: &Arc<Encoding>, channels: usize, blocks: usize) -> Learner {
-    let weights = Weights::init(encoding, Architecture { channels, blocks }, 1);
+    learner_of(encoding, Architecture::plain(channels, blocks))
+}
+
+fn learner_of(encoding: &Arc<Encoding>, architecture: Architecture) -> Learner {
+    let weights = Weights::init(encoding, architecture, 1);
     Learner::new(encoding.clone(), CONFIG, weights)
 }
 
 /// Positions of random games with made-up targets, fixed by the seed.
 fn batches(encoding: &Arc<Encoding>, sizes: &[usize], seed: u64) -> Vec<Batch> {
+    batches_for(encoding, Architecture::plain(1, 1), sizes, seed)
+}
+
+fn batches_for(
+    encoding: &Arc<Encoding>,
+    architecture: Architecture,
+    sizes: &[usize],
+    seed: u64,
+) -> Vec<Batch> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut game = Game::new(encoding.rules().clone());
     let mut legal = Vec::new();
     let mut make = |size: usize| {
-        let mut batch = Batch::new(encoding, size);
+        let mut batch = Batch::new(encoding, architecture, size);
         while batch.len() < size {
             game.legal_moves(&mut legal);
             if game.ending().is_some() {
@@ -43,6 +71,12 @@ fn batches(encoding: &Arc<Encoding>, sizes: &[usize], seed: u64) -> Vec<Batch> {
             }
             let policy: Vec<(Move, f32)> =
                 legal.iter().map(|&mv| (mv, rng.random_range(0.0f32..1.0).powi(6))).collect();
+            let mut next = game.clone();
+            next.play(legal[rng.random_range(0..legal.len())]);
+            let mut replies = Vec::new();
+            next.legal_moves(&mut replies);
+            let reply: Vec<(Move, f32)> =
+                replies.iter().map(|&mv| (mv, rng.random_range(0.0f32..1.0).powi(6))).collect();
             let result = [Wdl::WIN, Wdl::DRAW, Wdl::LOSS][rng.random_range(0..3)];
             batch.push(Sample {
                 game: &game,
@@ -50,6 +84,8 @@ fn batches(encoding: &Arc<Encoding>, sizes: &[usize], seed: u64) -> Vec<Batch> {
                 policy: &policy,
                 wdl: result.blended(0.25, Wdl { win: 0.4, draw: 0.2, loss: 0.4 }),
                 moves_left: rng.random_range(0.0..60.0),
+                reply: (!reply.is_empty()).then_some((next.position(), &reply)),
+                short_term: Wdl { win: 0.5, draw: 0.2, loss: 0.3 }.blended(0.5, result),
                 mirror: rng.random_range(0..2) == 1,
             });
             game.play(legal[rng.random_range(0..legal.len())]);
@@ -76,23 +112,50 @@ fn any_number_of_threads_gives_the_same_bits() {
 }
 
 #[test]
+fn our_kernels_give_burns_gradients() {
+    for (name, channels) in
+        [("minishogi", 64), ("doubutsu", 32), ("microshogi", 40), ("tori", 16), ("shogi", 32)]
+    {
+        for architecture in architectures(channels) {
+            let encoding = encoding(name);
+            let mut ours = learner_of(&encoding, architecture);
+            let batches = batches_for(&encoding, architecture, &[7, 2], 3);
+            let (losses, gradient) = ours.gradient(&batches, 1).unwrap();
+            let (by_burn, expected) = ours.by_burn().gradient(&batches, 1).unwrap();
+            let (total, expected_total) = (CONFIG.total(&losses), CONFIG.total(&by_burn));
+            assert!((total - expected_total).abs() < 1e-5, "{losses:?} {by_burn:?}");
+            for (found, expected) in gradient.parameters().iter().zip(expected.parameters()) {
+                let largest = expected.values.iter().fold(0.0f32, |most, x| most.max(x.abs()));
+                let pairs = found.values.iter().zip(&expected.values);
+                let difference = pairs.fold(0.0f32, |most, (a, b)| most.max((a - b).abs()));
+                assert!(
+                    difference <= 1e-4 * largest && largest > 0.0,
+                    "{name} {architecture:?} {}: {difference:e} of {largest:e}",
+                    found.name
+                );
+            }
+        }
+    }
+}
+
+#[test]
 fn gradients_agree_with_finite_differences() {
-    for name in ["doubutsu", "judkins"] {
+    let all = architectures(4);
+    for (name, architecture) in
+        [("doubutsu", all[0]), ("judkins", all[0]), ("doubutsu", all[1]), ("minishogi", all[2])]
+    {
         let encoding = encoding(name);
-        let mut learner = learner(&encoding, 4, 1);
+        let mut learner = learner_of(&encoding, architecture);
         learner.config.value_weight = 1.5;
         let mut rng = ChaCha8Rng::seed_from_u64(9);
         for parameter in learner.weights.parameters_mut() {
             // Off the kinks of ReLU and away from tiny outputs.
             parameter.values.iter_mut().for_each(|x| *x += rng.random_range(-0.1..0.1));
         }
-        let batches = batches(&encoding, &[6, 4], 3);
+        let batches = batches_for(&encoding, architecture, &[6, 4], 3);
         let total = |learner: &Learner| {
             let losses = evaluate_losses(&learner.weights, &encoding, &batches, 1);
-            let config = &learner.config;
-            f64::from(config.policy_weight * losses.policy_loss)
-                + f64::from(config.value_weight * losses.value_loss)
-                + f64::from(config.moves_left_weight * losses.moves_left_loss)
+            f64::from(learner.config.total(&losses))
         };
         let (_, gradient) = learner.gradient(&batches, 1).unwrap();
         // Along random directions within each parameter, which averages over kinks.
@@ -114,7 +177,7 @@ fn gradients_agree_with_finite_differences() {
             let tolerance = 0.04 * expected.abs() + 4e-3;
             assert!(
                 (found - expected).abs() < tolerance,
-                "{name} {}: {found} by differences, {expected} by burn",
+                "{name} {}: {found} by differences, {expected} backwards",
                 slopes.name
             );
         }
@@ -147,8 +210,11 @@ fn a_broken_step_changes_nothing() {
     learner.step(&good, 1e-3, 1).unwrap();
     let before = learner.clone();
     let mut broken = good.clone();
-    broken[1].inputs[3] = f32::NAN;
+    broken[1].values[2].0.draw = f32::NAN;
     assert_eq!(learner.step(&broken, 1e-3, 2), Err(LearnError::Loss { micro_batch: 1 }));
+    let mut broken = good.clone();
+    broken[1].inputs[3] = f32::NAN;
+    assert!(learner.step(&broken, 1e-3, 2).is_err());
     let mut broken = good.clone();
     broken[0].inputs.iter_mut().for_each(|x| *x *= f32::MAX);
     assert!(learner.step(&broken, 1e-3, 2).is_err());
@@ -169,7 +235,7 @@ fn a_saved_learner_goes_on_exactly() {
         straight.step(&batches, 1e-3, 1).unwrap();
     }
     straight.save_state(&path).unwrap();
-    let other = Weights::init(&encoding, Architecture { channels: 8, blocks: 1 }, 99);
+    let other = Weights::init(&encoding, Architecture::plain(8, 1), 99);
     let mut resumed = Learner::new(encoding.clone(), CONFIG, other);
     resumed.load_state(&path).unwrap();
     for _ in 0..3 {
@@ -206,17 +272,19 @@ fn samples_without_a_policy_teach_the_value_alone() {
     let game = Game::new(encoding.rules().clone());
     let mut legal = Vec::new();
     game.legal_moves(&mut legal);
-    let mut batch = Batch::new(&encoding, 1);
+    let mut batch = Batch::new(&encoding, Architecture::plain(1, 1), 1);
     let sample = Sample {
         game: &game,
         legal: &legal,
         policy: &[],
         wdl: Wdl::WIN,
         moves_left: 3.0,
+        reply: None,
+        short_term: Wdl::WIN,
         mirror: false,
     };
     batch.push(sample);
-    let learner = learner(&encoding, 8, 1);
+    let mut learner = learner(&encoding, 8, 1);
     let (losses, gradient) = learner.gradient(&[batch], 1).unwrap();
     assert_eq!(losses.policy_loss, 0.0);
     for parameter in gradient.parameters() {

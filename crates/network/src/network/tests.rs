@@ -8,7 +8,7 @@ fn encoding(name: &str) -> Encoding {
 }
 
 fn network(encoding: &Encoding) -> Network {
-    let weights = Weights::init(encoding, Architecture { channels: 8, blocks: 1 }, 3);
+    let weights = Weights::init(encoding, Architecture::plain(8, 1), 3);
     let provenance =
         Provenance { step: 7, games: 20, positions: 300, licence: "CC0-1.0".to_owned() };
     Network::new(encoding, weights, Calibration { largest: vec![1.5, 2.25] }, provenance)

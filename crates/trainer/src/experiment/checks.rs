@@ -68,6 +68,12 @@ impl Experiment {
             check("network.channels", n.channels, (1..=1024).contains(&n.channels), "1 to 1024"),
             check("network.blocks", n.blocks, (1..=64).contains(&n.blocks), "1 to 64"),
             check(
+                "network.pooling_every",
+                n.pooling_every,
+                (1..=64).contains(&n.pooling_every),
+                "1 to 64",
+            ),
+            check(
                 "search.considered_moves",
                 s.considered_moves,
                 (1..=4096).contains(&s.considered_moves),
@@ -196,6 +202,12 @@ impl Experiment {
                 rates,
                 rising && steps,
                 "points [step, rate], steps rising",
+            ),
+            check(
+                "training.short_term_plies",
+                t.short_term_plies,
+                (1.0..=1e6).contains(&t.short_term_plies),
+                "1 to 1000000",
             ),
             check("training.learning_rate", rates, small, "rates from 0 to 1"),
         ]

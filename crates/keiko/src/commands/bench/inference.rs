@@ -33,16 +33,11 @@ pub(super) struct Arguments {
     #[arg(long, default_value_t = 5)]
     blocks: usize,
     /// Rounds, of which the medians are reported.
-    #[arg(long, default_value_t = ROUNDS, value_parser = rounds)]
+    #[arg(long, default_value_t = ROUNDS, value_parser = super::rounds)]
     rounds: usize,
     /// Positions a call.
     #[arg(long, value_delimiter = ',', default_value = "1,32")]
     batch: Vec<usize>,
-}
-
-fn rounds(text: &str) -> Result<usize, String> {
-    let rounds = text.parse().ok().filter(|rounds| (1..=1000).contains(rounds));
-    rounds.ok_or_else(|| "expected a number from 1 to 1000".to_owned())
 }
 
 /// One line of the table.
@@ -95,12 +90,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
 fn network(arguments: &Arguments) -> Result<(Arc<Encoding>, Weights), Failure> {
     if let Some(folder) = &arguments.network {
         let network = Network::load(folder)?;
-        let encoding = Arc::new(Encoding::new(Arc::new(network.rules()?)));
-        network.check(&encoding)?;
+        let encoding = network.encoding(Arc::new(network.rules()?))?;
         return Ok((encoding, network.weights));
     }
     let encoding = Arc::new(Encoding::new(Arc::new(Rules::load(&arguments.variant)?)));
-    let architecture = Architecture { channels: arguments.channels, blocks: arguments.blocks };
+    let architecture = Architecture::plain(arguments.channels, arguments.blocks);
     let weights = Weights::init(&encoding, architecture, 1);
     Ok((encoding, weights))
 }
