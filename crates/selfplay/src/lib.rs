@@ -5,19 +5,24 @@
 //! game into a [`GameRecord`], from which all training targets are recomputed.
 
 mod config;
+mod dfpn;
 mod evaluator;
 mod gumbel;
+mod mates;
 mod random;
 mod record;
 mod search;
 mod selfplay;
+mod table;
 mod targets;
 mod tree;
 mod wdl;
 
 pub use config::{SearchConfig, SelfPlayConfig};
+pub use dfpn::ProofSolver;
 pub use evaluator::{Evaluation, Evaluator, Slot, UniformEvaluator};
 pub use gumbel::Sigma;
+pub use mates::{MateSolver, Verdict, Win};
 pub use random::{Purpose, generator};
 pub use record::{GameRecord, Ply, Proof, Start};
 pub use search::{Budget, Findings, RootMove, Search};
