@@ -9,9 +9,18 @@ use keiko_trainer::arena::{Player, PlayerError, RandomPlayer, SearchPlayer, Turn
 use std::path::Path;
 use std::sync::Arc;
 
-/// The search of networks outside training: the paper's constants.
-pub(crate) const SEARCH: SearchConfig =
-    SearchConfig { considered_moves: 16, c_visit: 50.0, c_scale: 1.0 };
+/// The search of networks outside training: the paper's constants, and forced wins looked for
+/// about as long as a hundred evaluations take.
+pub(crate) const SEARCH: SearchConfig = SearchConfig {
+    considered_moves: 16,
+    c_visit: 50.0,
+    c_scale: 1.0,
+    leaf_mate_plies: 3,
+    leaf_mate_nodes: 100,
+    root_mate_plies: 9,
+    root_mate_nodes: 5_000,
+    root_proof_nodes: 5_000,
+};
 
 /// A player as named on the command line, with what is needed to seat it.
 pub(crate) enum Contestant {

@@ -4,8 +4,8 @@
 use crate::{Budget, Sigma};
 use serde::{Deserialize, Serialize};
 
-/// `[search]`: the constants of Gumbel search.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+/// `[search]`: the constants of Gumbel search, and how hard it looks for forced wins.
+#[derive(Copy, Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SearchConfig {
     /// Root moves considered at most; never more than half the simulations.
@@ -14,9 +14,34 @@ pub struct SearchConfig {
     pub c_visit: f32,
     /// The paper's c_scale.
     pub c_scale: f32,
+    /// Longest forced win that is looked for at every leaf, in plies; 0 looks for none.
+    pub leaf_mate_plies: u16,
+    /// Positions visited for that at most.
+    pub leaf_mate_nodes: u64,
+    /// Longest forced win that is looked for, shortest first, before a move is searched; 0 looks
+    /// for none.
+    pub root_mate_plies: u16,
+    /// Positions visited for that at most.
+    pub root_mate_nodes: u64,
+    /// Positions visited at most by the search for a win of any length that comes next.
+    pub root_proof_nodes: u64,
 }
 
 impl SearchConfig {
+    /// The paper's constants, and no search for forced wins.
+    pub fn without_mates(considered_moves: usize) -> SearchConfig {
+        SearchConfig {
+            considered_moves,
+            c_visit: 50.0,
+            c_scale: 1.0,
+            leaf_mate_plies: 0,
+            leaf_mate_nodes: 0,
+            root_mate_plies: 0,
+            root_mate_nodes: 0,
+            root_proof_nodes: 0,
+        }
+    }
+
     /// The two constants that turn scores into logits.
     pub fn sigma(&self) -> Sigma {
         Sigma { c_visit: self.c_visit, c_scale: self.c_scale }

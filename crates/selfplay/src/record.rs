@@ -64,6 +64,51 @@ pub enum Proof {
     Draw(u16),
 }
 
+impl Proof {
+    /// What an end of the game, now, proves to the side to move.
+    pub fn of_end(value: Wdl) -> Proof {
+        match value {
+            Wdl::WIN => Proof::Win(0),
+            Wdl::LOSS => Proof::Loss(0),
+            _ => Proof::Draw(0),
+        }
+    }
+
+    /// What is certain then, for the side to move.
+    pub fn value(self) -> Wdl {
+        match self {
+            Proof::Win(_) => Wdl::WIN,
+            Proof::Loss(_) => Wdl::LOSS,
+            Proof::Draw(_) => Wdl::DRAW,
+        }
+    }
+
+    /// What it proves to who made the move before, one ply earlier.
+    pub fn before(self) -> Proof {
+        match self {
+            Proof::Win(plies) => Proof::Loss(plies.saturating_add(1)),
+            Proof::Loss(plies) => Proof::Win(plies.saturating_add(1)),
+            Proof::Draw(plies) => Proof::Draw(plies.saturating_add(1)),
+        }
+    }
+
+    /// What a position's moves prove about it, given what is proven of each: the shortest win, or
+    /// when nothing is left open a draw, or the longest loss.
+    pub(crate) fn of_moves(moves: impl Iterator<Item = Option<Proof>>) -> Option<Proof> {
+        let (mut win, mut draw, mut loss, mut open) = (None, None, None, false);
+        for proof in moves {
+            match proof {
+                Some(Proof::Win(plies)) => win = Some(win.map_or(plies, |it: u16| it.min(plies))),
+                Some(Proof::Draw(plies)) => draw = draw.max(Some(plies)),
+                Some(Proof::Loss(plies)) => loss = loss.max(Some(plies)),
+                None => open = true,
+            }
+        }
+        let settled = || draw.map(Proof::Draw).or(loss.map(Proof::Loss)).filter(|_| !open);
+        win.map(Proof::Win).or_else(settled)
+    }
+}
+
 impl GameRecord {
     /// The game at its first searched ply.
     ///

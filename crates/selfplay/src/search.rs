@@ -1,8 +1,10 @@
 //! Gumbel search over one game: `begin`, then `select` and `backup` until it is done.
 
-use crate::gumbel::{Sigma, gumbel_noise, improved_policy, most_lagging, visit_schedule};
+use crate::gumbel::{gumbel_noise, improved_policy, most_lagging, visit_schedule};
 use crate::tree::{NodeId, Tree};
-use crate::{Evaluation, Evaluator, Slot, Wdl};
+use crate::{
+    Evaluation, Evaluator, MateSolver, Proof, ProofSolver, SearchConfig, Slot, Verdict, Wdl, Win,
+};
 use keiko_rules::{Game, Move};
 use rand::Rng;
 
@@ -32,6 +34,9 @@ pub struct Findings {
     pub surprise: f32,
     /// Simulations spent.
     pub simulations: u32,
+    /// What is proven, if anything. A proven win's policy is uniform over the moves of the
+    /// shortest one known.
+    pub proof: Option<Proof>,
 }
 
 /// A root move as the search sees it.
@@ -51,11 +56,11 @@ pub struct RootMove {
 ///
 /// ```
 /// use keiko_rules::{Game, Rules};
-/// use keiko_selfplay::{Budget, Evaluator, Search, Sigma, UniformEvaluator};
+/// use keiko_selfplay::{Budget, Evaluator, Search, SearchConfig, UniformEvaluator};
 /// use rand::SeedableRng;
 ///
 /// let rules = std::sync::Arc::new(Rules::load("minishogi")?);
-/// let mut search = Search::new(Game::new(rules), Sigma { c_visit: 50.0, c_scale: 1.0 });
+/// let mut search = Search::new(Game::new(rules), SearchConfig::without_mates(16));
 /// let mut evaluator = UniformEvaluator::default();
 /// let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(7);
 /// search.begin(Budget { simulations: 32, considered: 16, noise: 1.0 }, &mut rng);
@@ -70,8 +75,12 @@ pub struct RootMove {
 #[derive(Clone, Debug)]
 pub struct Search {
     game: Game,
-    sigma: Sigma,
+    config: SearchConfig,
     tree: Tree,
+    mates: MateSolver,
+    proofs: ProofSolver,
+    /// The root's shortest known wins, if any was found before the search.
+    wins: Vec<Win>,
     budget: Budget,
     /// For each simulation, how many visits the root move to be chosen has.
     schedule: Vec<u32>,
@@ -82,6 +91,8 @@ pub struct Search {
     considered: Vec<usize>,
     /// Edges from the root to the leaf in hand.
     path: Vec<usize>,
+    /// The nodes above them.
+    above: Vec<NodeId>,
     /// Legal moves of the leaf in hand.
     legal: Vec<Move>,
     completed: Vec<f32>,
@@ -90,17 +101,21 @@ pub struct Search {
 
 impl Search {
     /// A search of `game`, at its present position.
-    pub fn new(game: Game, sigma: Sigma) -> Search {
+    pub fn new(game: Game, config: SearchConfig) -> Search {
         Search {
             game,
-            sigma,
+            config,
             tree: Tree::default(),
+            mates: MateSolver::default(),
+            proofs: ProofSolver::default(),
+            wins: Vec::new(),
             budget: Budget { simulations: 0, considered: 1, noise: 0.0 },
             schedule: Vec::new(),
             done: 0,
             noise: Vec::new(),
             considered: Vec::new(),
             path: Vec::new(),
+            above: Vec::new(),
             legal: Vec::new(),
             completed: Vec::new(),
             policy: Vec::new(),
@@ -137,15 +152,40 @@ impl Search {
         // A forced move needs no search.
         let simulations = if self.legal.len() == 1 { 0 } else { budget.simulations };
         self.schedule = visit_schedule(considered, simulations);
+        self.find_wins();
+    }
+
+    /// Looks for forced wins at the root: the shortest within some plies, else one of any length.
+    fn find_wins(&mut self) {
+        let SearchConfig { root_mate_plies, root_mate_nodes, root_proof_nodes, .. } = self.config;
+        self.wins.clear();
+        if root_mate_plies > 0 {
+            let plies = root_mate_plies;
+            self.wins = self.mates.shortest_wins(&mut self.game, plies, root_mate_nodes);
+        }
+        if self.wins.is_empty() && root_proof_nodes > 0 {
+            if let Verdict::Win(win) = self.proofs.solve(&mut self.game, root_proof_nodes) {
+                self.wins.push(win);
+            }
+        }
+    }
+
+    /// What is proven about the root.
+    fn proof(&self) -> Option<Proof> {
+        let found = self.wins.first().map(|win| Proof::Win(win.plies));
+        found.or_else(|| self.tree.nodes.first().and_then(|root| root.proof))
     }
 
     /// Walks to the next leaf and pushes it; `None` when the budget is spent.
     /// Ends of games on the way are backed up at once.
     pub fn select(&mut self, evaluator: &mut impl Evaluator) -> Option<Slot> {
+        if !self.wins.is_empty() {
+            return None;
+        }
         if self.tree.nodes.is_empty() {
             return Some(evaluator.push(&self.game, &self.legal));
         }
-        while (self.done as usize) < self.schedule.len() {
+        while (self.done as usize) < self.schedule.len() && self.proof().is_none() {
             let slot = self.descend(evaluator);
             self.return_to_root();
             if slot.is_some() {
@@ -167,6 +207,17 @@ impl Search {
 
     /// What was found, once `select` has returned `None`.
     pub fn finish(&mut self) -> Findings {
+        if let Some(&Win { mv, plies }) = self.wins.first() {
+            let moves = self.wins.iter().map(|win| win.mv);
+            return self.won(mv, moves.collect(), Proof::Win(plies), Wdl::WIN);
+        }
+        if let Some(proof @ Proof::Win(_)) = self.proof() {
+            let root = self.tree.node(NodeId::ROOT);
+            let shortest = |&edge: &usize| self.tree.proofs[edge] == Some(proof);
+            let moves = root.edges().filter(shortest).map(|edge| self.tree.moves[edge]);
+            let moves: Vec<Move> = moves.collect();
+            return self.won(moves[0], moves, proof, root.raw);
+        }
         let root = self.tree.node(NodeId::ROOT);
         let (edges, raw) = (root.edges(), root.raw);
         let best = edges.start + self.best_root_move();
@@ -185,6 +236,26 @@ impl Search {
             root: self.tree.value_under(NodeId::ROOT, &self.policy),
             surprise,
             simulations: self.done,
+            proof: self.proof(),
+        }
+    }
+
+    /// A proven win is played and taught by its shortest moves, all alike.
+    fn won(&self, mv: Move, moves: Vec<Move>, proof: Proof, raw: Wdl) -> Findings {
+        let share = 1.0 / moves.len() as f32;
+        let prior = |mv: Move| {
+            let root = self.tree.nodes.first()?;
+            root.edges().find(|&edge| self.tree.moves[edge] == mv).map(|it| self.tree.priors[it])
+        };
+        let surprise = |&mv: &Move| relative_entropy(share, prior(mv).unwrap_or(share));
+        Findings {
+            mv,
+            surprise: moves.iter().map(surprise).sum(),
+            policy: moves.into_iter().map(|mv| (mv, share)).collect(),
+            raw,
+            root: Wdl::WIN,
+            simulations: self.done,
+            proof: Some(proof),
         }
     }
 
@@ -202,6 +273,9 @@ impl Search {
 
     /// The line the search expects: the move it would play, then the most visited replies.
     pub fn principal_variation(&mut self) -> Vec<Move> {
+        if let Some(win) = self.wins.first() {
+            return vec![win.mv];
+        }
         let Some(root) = self.tree.nodes.first() else { return Vec::new() };
         let mut edge = root.edges().start + self.best_root_move();
         let mut line = vec![self.tree.moves[edge]];
@@ -225,29 +299,32 @@ impl Search {
     /// One walk from the root. `Some` when it found a leaf to evaluate.
     fn descend(&mut self, evaluator: &mut impl Evaluator) -> Option<Slot> {
         self.path.clear();
+        self.above.clear();
         let mut node = NodeId::ROOT;
         loop {
             let choice =
                 if node == NodeId::ROOT { self.next_root_move() } else { self.next_reply(node) };
             let edge = self.tree.node(node).edges().start + choice;
             self.path.push(edge);
+            self.above.push(node);
             self.game.play(self.tree.moves[edge]);
             match self.tree.child(edge) {
                 None => return self.reach(evaluator),
-                Some(child) if self.tree.node(child).ended => {
-                    let value = self.tree.node(child).raw;
-                    self.finish_walk(value);
-                    return None;
-                }
-                Some(child) => node = child,
+                Some(child) => match self.tree.node(child).proof {
+                    Some(proof) => {
+                        self.finish_walk(proof.value());
+                        return None;
+                    }
+                    None => node = child,
+                },
             }
         }
     }
 
-    /// A position met for the first time: an end is backed up, another is pushed.
+    /// A position met for the first time: what is certain is backed up, another is pushed.
     fn reach(&mut self, evaluator: &mut impl Evaluator) -> Option<Slot> {
-        if let Some(ending) = self.game.conclusion() {
-            let node = self.tree.end(Wdl::of(ending.outcome, self.game.side_to_move()));
+        if let Some(proof) = self.certain() {
+            let node = self.tree.settle(proof);
             self.attach(node);
             return None;
         }
@@ -255,9 +332,27 @@ impl Search {
         Some(evaluator.push(&self.game, &self.legal))
     }
 
+    /// The end of the game, or a forced win near by.
+    fn certain(&mut self) -> Option<Proof> {
+        if let Some(ending) = self.game.conclusion() {
+            return Some(Proof::of_end(Wdl::of(ending.outcome, self.game.side_to_move())));
+        }
+        let SearchConfig { leaf_mate_plies, leaf_mate_nodes, .. } = self.config;
+        if leaf_mate_plies == 0 {
+            return None;
+        }
+        match self.mates.solve(&mut self.game, leaf_mate_plies, leaf_mate_nodes) {
+            Verdict::Win(win) => Some(Proof::Win(win.plies)),
+            Verdict::NoWin | Verdict::Unknown => None,
+        }
+    }
+
     fn attach(&mut self, node: NodeId) {
         let edge = *self.path.last().expect("only the root has no edge above it");
         self.tree.connect(edge, node);
+        if let Some(proof) = self.tree.node(node).proof {
+            self.tree.prove(&self.path, &self.above, proof);
+        }
         self.finish_walk(self.tree.node(node).raw);
     }
 
@@ -290,15 +385,50 @@ impl Search {
         self.best_considered(wanted)
     }
 
-    /// The best of the most visited considered moves.
+    /// The best of the most visited considered moves, leaving out those that lose; where all lose,
+    /// the one that does so last.
     fn best_root_move(&mut self) -> usize {
-        self.best_considered(self.tree.most_visits(NodeId::ROOT))
+        let edges = self.tree.node(NodeId::ROOT).edges();
+        if self.proof().is_some() {
+            return self.best_proven(edges);
+        }
+        let open = |&i: &usize| !self.tree.loses(edges.start + i);
+        let most = self.considered.iter().filter(|i| open(i));
+        let most = most.map(|&i| self.tree.visits[edges.start + i]).max();
+        let Some(most) = most else {
+            // All that were considered lose: the likeliest of the others.
+            let logit = |&i: &usize| self.tree.logits[edges.start + i];
+            let others = (0..edges.len()).filter(open);
+            return others.max_by(|a, b| logit(a).total_cmp(&logit(b))).expect("one that is open");
+        };
+        let losers: Vec<usize> = self.considered.iter().copied().filter(|i| !open(i)).collect();
+        if losers.is_empty() {
+            return self.best_considered(most);
+        }
+        let all = std::mem::take(&mut self.considered);
+        self.considered = all.iter().copied().filter(|i| !losers.contains(i)).collect();
+        let best = self.best_considered(most);
+        self.considered = all;
+        best
+    }
+
+    /// The move that a proven root is played with.
+    fn best_proven(&self, edges: std::ops::Range<usize>) -> usize {
+        let worth = |edge: usize| match self.tree.proofs[edge] {
+            Some(Proof::Win(plies)) => (3, -i32::from(plies)),
+            Some(Proof::Draw(_)) => (2, 0),
+            Some(Proof::Loss(plies)) => (0, i32::from(plies)),
+            None => (1, 0),
+        };
+        let first = edges.start;
+        let better = |best, edge| if worth(edge) > worth(best) { edge } else { best };
+        edges.reduce(better).expect("a position that is searched has moves") - first
     }
 
     fn best_considered(&mut self, wanted_visits: u32) -> usize {
         let first = self.tree.node(NodeId::ROOT).edges().start;
         self.tree.completed_scores(NodeId::ROOT, &mut self.completed);
-        let factor = self.sigma.factor(self.tree.most_visits(NodeId::ROOT));
+        let factor = self.config.sigma().factor(self.tree.most_visits(NodeId::ROOT));
         let key =
             |i: usize| self.noise[i] + self.tree.logits[first + i] + factor * self.completed[i];
         let has_wanted = |&i: &usize| self.tree.visits[first + i] == wanted_visits;
@@ -313,12 +443,20 @@ impl Search {
         most_lagging(&self.policy, &self.tree.visits[self.tree.node(node).edges()])
     }
 
-    /// Fills `policy` with the node's improved policy.
+    /// Fills `policy` with the node's improved policy. Moves that lose have no part in it, unless
+    /// all do.
     fn improve(&mut self, node: NodeId) {
         self.tree.completed_scores(node, &mut self.completed);
-        let factor = self.sigma.factor(self.tree.most_visits(node));
-        let logits = &self.tree.logits[self.tree.node(node).edges()];
+        let factor = self.config.sigma().factor(self.tree.most_visits(node));
+        let edges = self.tree.node(node).edges();
+        let logits = &self.tree.logits[edges.clone()];
         improved_policy(logits, &self.completed, factor, &mut self.policy);
+        let open = || edges.clone().map(|edge| !self.tree.loses(edge));
+        let total: f32 = self.policy.iter().zip(open()).filter(|it| it.1).map(|it| it.0).sum();
+        if total > 0.0 && open().any(|open| !open) {
+            let all = self.policy.iter_mut().zip(open());
+            all.for_each(|(p, open)| *p = if open { *p / total } else { 0.0 });
+        }
     }
 }
 

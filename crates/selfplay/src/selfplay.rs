@@ -1,7 +1,7 @@
 //! Self-play: many games at once on one evaluator, each a pure function of its number.
 
 use crate::{
-    Evaluator, Findings, GameRecord, Ply, Purpose, Search, SearchConfig, SelfPlayConfig, Slot,
+    Evaluator, Findings, GameRecord, Ply, Proof, Purpose, Search, SearchConfig, SelfPlayConfig, Slot,
     Start, generator,
 };
 use keiko_rules::{Game, Move, Rules};
@@ -85,7 +85,7 @@ impl SelfPlay {
         let mut rng = generator(self.seed, Purpose::Game, number);
         let (game, opening) = self.open(&mut rng);
         let start = Start { sfen: game.start_sfen(), opening };
-        let search = Search::new(game, self.search.sigma());
+        let search = Search::new(game, self.search);
         let mut table = Table { number, rng, start, search, full: false, plies: Vec::new() };
         self.begin_search(&mut table);
         table
@@ -148,15 +148,21 @@ struct Table {
 }
 
 fn ply_of(found: Findings, full: bool) -> Ply {
+    // A proven win teaches its move whatever the search cost; a proven loss teaches none.
+    let teaches = match found.proof {
+        Some(Proof::Win(_)) => true,
+        Some(Proof::Loss(_)) => false,
+        _ => full,
+    };
     Ply {
         mv: found.mv,
         full,
         simulations: found.simulations,
         raw: found.raw,
         root: found.root,
-        policy: if full { found.policy } else { Vec::new() },
+        policy: if teaches { found.policy } else { Vec::new() },
         surprise: found.surprise,
-        proof: None,
+        proof: found.proof,
     }
 }
 

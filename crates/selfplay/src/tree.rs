@@ -1,6 +1,6 @@
 //! The search tree in flat arrays: nodes own ranges of edges, edges carry the statistics.
 
-use crate::Wdl;
+use crate::{Proof, Wdl};
 use crate::gumbel::mixed_value;
 use keiko_rules::Move;
 use std::num::NonZeroU32;
@@ -23,10 +23,10 @@ impl NodeId {
 pub(crate) struct Node {
     first_edge: u32,
     edge_count: u32,
-    /// The evaluator's opinion, or the result where the game has ended; side to move's view.
+    /// The evaluator's opinion, or what was certain at once; side to move's view.
     pub(crate) raw: Wdl,
-    /// Whether the game has ended here.
-    pub(crate) ended: bool,
+    /// What is proven for the side to move.
+    pub(crate) proof: Option<Proof>,
 }
 
 impl Node {
@@ -49,6 +49,8 @@ pub(crate) struct Tree {
     pub(crate) sums: Vec<Wdl>,
     /// Mean score of the visits, the mover's view; 0 without a visit.
     pub(crate) scores: Vec<f32>,
+    /// What is proven of the move, the mover's view.
+    pub(crate) proofs: Vec<Option<Proof>>,
     /// The node behind the edge. The root is behind none, so 0 is free to mean "not yet".
     children: Vec<Option<NonZeroU32>>,
 }
@@ -63,6 +65,7 @@ impl Tree {
         self.visits.clear();
         self.sums.clear();
         self.scores.clear();
+        self.proofs.clear();
         self.children.clear();
     }
 
@@ -73,7 +76,7 @@ impl Tree {
 
     /// Adds a position and its legal moves, `priors` parallel to them.
     pub(crate) fn expand(&mut self, moves: &[Move], priors: &[f32], raw: Wdl) -> NodeId {
-        let id = self.push_node(moves.len(), raw, false);
+        let id = self.push_node(moves.len(), raw, None);
         self.moves.extend_from_slice(moves);
         self.priors.extend_from_slice(priors);
         self.logits.extend(priors.iter().map(|p| p.max(LEAST_PRIOR).ln()));
@@ -81,22 +84,23 @@ impl Tree {
         self.visits.resize(edges, 0);
         self.sums.resize(edges, Wdl::default());
         self.scores.resize(edges, 0.0);
+        self.proofs.resize(edges, None);
         self.children.resize(edges, None);
         id
     }
 
-    /// Adds a position where the game has ended with `result` for its side to move.
-    pub(crate) fn end(&mut self, result: Wdl) -> NodeId {
-        self.push_node(0, result, true)
+    /// Adds a position of which something is proven: an end of the game, or a forced win.
+    pub(crate) fn settle(&mut self, proof: Proof) -> NodeId {
+        self.push_node(0, proof.value(), Some(proof))
     }
 
-    fn push_node(&mut self, edge_count: usize, raw: Wdl, ended: bool) -> NodeId {
+    fn push_node(&mut self, edge_count: usize, raw: Wdl, proof: Option<Proof>) -> NodeId {
         let id = NodeId(self.nodes.len() as u32);
         self.nodes.push(Node {
             first_edge: self.moves.len() as u32,
             edge_count: edge_count as u32,
             raw,
-            ended,
+            proof,
         });
         id
     }
@@ -122,13 +126,40 @@ impl Tree {
         }
     }
 
-    /// Every move's score, the mixed value standing in for moves without a visit.
+    /// Carries what is proven of a leaf up a path, as far as it proves something. `nodes` are
+    /// those above the path's edges.
+    pub(crate) fn prove(&mut self, path: &[usize], nodes: &[NodeId], leaf: Proof) {
+        let mut proof = leaf;
+        for (&edge, &above) in path.iter().zip(nodes).rev() {
+            self.proofs[edge] = Some(proof.before());
+            if self.node(above).proof.is_some() {
+                return;
+            }
+            let edges = self.node(above).edges();
+            let Some(found) = Proof::of_moves(self.proofs[edges].iter().copied()) else { return };
+            self.nodes[above.0 as usize].proof = Some(found);
+            proof = found;
+        }
+    }
+
+    /// Whether a move is known to lose.
+    pub(crate) fn loses(&self, edge: usize) -> bool {
+        matches!(self.proofs[edge], Some(Proof::Loss(_)))
+    }
+
+    /// Every move's score: what is proven, else the mean, the mixed value standing in for moves
+    /// without a visit.
     pub(crate) fn completed_scores(&self, id: NodeId, out: &mut Vec<f32>) {
         let node = self.node(id);
         let (visits, scores) = (&self.visits[node.edges()], &self.scores[node.edges()]);
         let mixed = mixed_value(node.raw.score(), visits, &self.priors[node.edges()], scores);
+        let all = visits.iter().zip(scores).zip(&self.proofs[node.edges()]);
         out.clear();
-        out.extend(visits.iter().zip(scores).map(|(&n, &q)| if n > 0 { q } else { mixed }));
+        out.extend(all.map(|((&n, &q), proof)| match proof {
+            Some(proof) => proof.value().score(),
+            None if n > 0 => q,
+            None => mixed,
+        }));
     }
 
     /// The value of a node under `policy`, each entry of the WDL completed like a score.
@@ -142,7 +173,12 @@ impl Tree {
                 .map(|(&n, sum)| of(sum) / n.max(1) as f32)
                 .collect();
             let mixed = mixed_value(of(&node.raw), visits, &self.priors[node.edges()], &means);
-            let completed = visits.iter().zip(means).map(|(&n, q)| if n > 0 { q } else { mixed });
+            let all = visits.iter().zip(means).zip(&self.proofs[node.edges()]);
+            let completed = all.map(|((&n, q), proof)| match proof {
+                Some(proof) => of(&proof.value()),
+                None if n > 0 => q,
+                None => mixed,
+            });
             completed.zip(policy).map(|(q, p)| q * p).sum()
         };
         Wdl { win: entry(|w| w.win), draw: entry(|w| w.draw), loss: entry(|w| w.loss) }

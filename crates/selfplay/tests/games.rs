@@ -3,7 +3,7 @@
 
 use keiko_rules::{Game, Move, Rules};
 use keiko_selfplay::{
-    Evaluation, Evaluator, GameRecord, SearchConfig, SelfPlay, SelfPlayConfig, Slot,
+    Evaluation, Evaluator, GameRecord, Proof, SearchConfig, SelfPlay, SelfPlayConfig, Slot,
     UniformEvaluator, Wdl,
 };
 use std::sync::Arc;
@@ -48,7 +48,14 @@ impl Evaluator for Opinionated {
 fn selfplay(variant: &str) -> SelfPlay {
     SelfPlay {
         rules: Arc::new(Rules::load(variant).unwrap()),
-        search: SearchConfig { considered_moves: 16, c_visit: 50.0, c_scale: 1.0 },
+        search: SearchConfig {
+            leaf_mate_plies: 3,
+            leaf_mate_nodes: 200,
+            root_mate_plies: 5,
+            root_mate_nodes: 1000,
+            root_proof_nodes: 200,
+            ..SearchConfig::without_mates(16)
+        },
         games: SelfPlayConfig {
             full_simulations: 16,
             cheap_simulations: 4,
@@ -95,13 +102,18 @@ fn records_replay_to_their_endings_and_hold_complete_targets() {
                 assert_eq!(game.conclusion(), None);
                 game.legal_moves(&mut legal);
                 assert!(legal.contains(&ply.mv));
-                assert_eq!(ply.full, !ply.policy.is_empty());
+                let teaches = match ply.proof {
+                    Some(Proof::Win(_)) => true,
+                    Some(Proof::Loss(_)) => false,
+                    _ => ply.full,
+                };
+                assert_eq!(teaches, !ply.policy.is_empty());
                 assert!(ply.full || ply.simulations <= selfplay.games.cheap_simulations);
                 let sum = |w: Wdl| w.win + w.draw + w.loss;
                 assert!((sum(ply.root) - 1.0).abs() < 1e-4 && (sum(ply.raw) - 1.0).abs() < 1e-4);
                 let targets = record.targets(index, game.side_to_move(), 0.25, 6.0);
                 assert!((sum(targets.wdl) - 1.0).abs() < 1e-4);
-                if ply.full {
+                if teaches {
                     let total: f32 = targets.policy.iter().map(|(_, weight)| weight).sum();
                     assert!((total - 1.0).abs() < 1e-4);
                     assert!(targets.policy.iter().all(|(mv, _)| legal.contains(mv)));

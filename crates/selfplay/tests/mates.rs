@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 use keiko_rules::{Game, Rules};
-use keiko_selfplay::{Budget, Evaluator, Purpose, Search, Sigma, UniformEvaluator, generator};
+use keiko_selfplay::{Budget, Evaluator, Purpose, Search, SearchConfig, UniformEvaluator, generator};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ fn problems() -> Vec<Problem> {
 /// The move a search with every legal move considered plays.
 fn answer(rules: &Arc<Rules>, sfen: &str, simulations: u32) -> String {
     let game = Game::from_sfen(Arc::clone(rules), sfen).unwrap();
-    let mut search = Search::new(game, Sigma { c_visit: 50.0, c_scale: 1.0 });
+    let mut search = Search::new(game, SearchConfig::without_mates(16));
     let budget = Budget { simulations, considered: usize::MAX, noise: 0.0 };
     search.begin(budget, &mut generator(1, Purpose::Play, 0));
     let mut evaluator = UniformEvaluator::default();

@@ -70,7 +70,7 @@ impl<E: Evaluator> Player for SearchPlayer<E> {
     fn choose(&mut self, turns: &[Turn<'_>]) -> Result<Vec<Option<Move>>, PlayerError> {
         let budget = self.search.budget(self.simulations, 0.0);
         let begin = |turn: &Turn<'_>| {
-            let mut search = Search::new(turn.game.clone(), self.search.sigma());
+            let mut search = Search::new(turn.game.clone(), self.search);
             search.begin(budget, &mut generator(0, Purpose::Play, turn.number));
             search
         };

@@ -20,7 +20,7 @@ fn random() -> RandomPlayer {
 }
 
 fn searcher() -> SearchPlayer<UniformEvaluator> {
-    let search = SearchConfig { considered_moves: 64, c_visit: 50.0, c_scale: 1.0 };
+    let search = SearchConfig::without_mates(64);
     SearchPlayer { evaluator: UniformEvaluator::default(), search, simulations: 256 }
 }
 

@@ -280,7 +280,7 @@ impl Engine {
         limits: &Limits,
         mut stop: impl FnMut() -> std::io::Result<bool>,
     ) -> std::io::Result<(Findings, Vec<Move>)> {
-        let mut search = Search::new(game, SEARCH.sigma());
+        let mut search = Search::new(game, SEARCH);
         search.begin(SEARCH.budget(limits.simulations, 0.0), &mut generator(0, Purpose::Play, 0));
         while let Some(slot) = search.select(&mut self.evaluator) {
             self.evaluator.run();

@@ -55,7 +55,11 @@ impl Experiment {
     }
 
     fn network_and_search(&self) -> Vec<Check> {
+        const PLIES: &str = "0 to 99";
+        const NODES: &str = "0 to 1000000000";
         let (n, s) = (&self.network, &self.search);
+        let plies = |plies: u16| plies <= 99;
+        let nodes = |nodes: u64| nodes <= 1_000_000_000;
         vec![
             // TOML's whole numbers are signed.
             check("seed", self.seed, self.seed <= i64::MAX as u64, "0 to 9223372036854775807"),
@@ -86,6 +90,11 @@ impl Experiment {
                 "0 or more",
             ),
             check("search.c_scale", s.c_scale, s.c_scale > 0.0 && s.c_scale.is_finite(), "above 0"),
+            check("search.leaf_mate_plies", s.leaf_mate_plies, plies(s.leaf_mate_plies), PLIES),
+            check("search.leaf_mate_nodes", s.leaf_mate_nodes, nodes(s.leaf_mate_nodes), NODES),
+            check("search.root_mate_plies", s.root_mate_plies, plies(s.root_mate_plies), PLIES),
+            check("search.root_mate_nodes", s.root_mate_nodes, nodes(s.root_mate_nodes), NODES),
+            check("search.root_proof_nodes", s.root_proof_nodes, nodes(s.root_proof_nodes), NODES),
         ]
     }
 
