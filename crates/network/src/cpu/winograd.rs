@@ -5,7 +5,7 @@
 //! all positions, so they run on the same kernels. A row's sums do not depend on other rows.
 
 use super::features::Features;
-use super::pack::{LANES, Packed, Precision};
+use super::pack::{Held, LANES, Packed};
 use super::tiles::{Board, Job, Then, Tile, tiles};
 use crate::winograd::Axis;
 
@@ -149,9 +149,8 @@ fn stride(rows: usize, channels: usize) -> usize {
 }
 
 impl Transforms {
-    /// Transforms of a board, for up to `together` positions at a time; products are cut into
-    /// tiles of up to `longest` rows.
-    pub(super) fn new(board: Board, together: usize, longest: usize) -> Transforms {
+    /// Transforms of a board, for up to `together` positions at a time.
+    pub(super) fn new(board: Board, together: usize) -> Transforms {
         let axes = [(board.ranks, Axis::new(board.ranks)), (board.files, Axis::new(board.files))];
         let spread = |(length, axis): &(usize, Axis)| {
             let rows = (0..axis.tiles * axis.points()).map(|row| {
@@ -170,7 +169,7 @@ impl Transforms {
         };
         let tiles_of = axes.each_ref().map(|(_, axis)| axis.tiles);
         let rows = |positions: usize| positions * tiles_of[0] * tiles_of[1];
-        let cut = |positions| tiles(Board { files: rows(positions), ranks: 1 }, longest);
+        let cut = |positions| tiles(Board { files: rows(positions), ranks: 1 });
         Transforms {
             board,
             spread: axes.each_ref().map(spread),
@@ -219,7 +218,7 @@ impl Transforms {
             };
             let transformed: Vec<f32> = kernels.clone().map(value).collect();
             let zeros = vec![0.0; bias.len()];
-            Packed::new(Precision::F32, &transformed, &zeros, 1, channels, 1.0)
+            Packed::new(Held::Floats, &transformed, &zeros, 1, channels, 1.0)
         };
         let points: Vec<Packed> = (0..self.all_points()).map(point).collect();
         let mut filled = vec![0.0; points[0].outputs];
