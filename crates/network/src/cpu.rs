@@ -17,9 +17,13 @@ mod pack;
 mod pooling;
 mod portable;
 mod product;
+#[cfg(test)]
+mod tests;
 mod tiles;
 mod tower;
 mod vectors;
+#[cfg(target_arch = "x86_64")]
+mod walk;
 mod winograd;
 
 pub use features::Features;
@@ -28,7 +32,7 @@ pub use pack::Precision;
 
 use crate::named::{Dense, Named};
 use crate::{Architecture, Encoding, Weights};
-use pack::{LARGEST_ACTIVATION, Packed, padded};
+use pack::{Held, LARGEST_ACTIVATION, Packed, padded};
 use pooling::{Pool, Pooled};
 use tiles::{Board, Job, Then, Tile, tiles};
 use winograd::{Finish, Kernels, Room, Transforms};
@@ -184,19 +188,18 @@ impl CpuNetwork {
         let named = Named(weights);
         let channels = padded(raw);
         let board = Board { files: encoding.files(), ranks: encoding.ranks() };
-        let outer = features.outer(precision);
-        let convolution = |precision: Precision, name: &str, taps: usize| {
+        let (held, outer) = (features.held(precision), features.outer(precision));
+        let convolution = |held: Held, name: &str, taps: usize| {
             let (weight, bias) = named.layer(name);
-            Packed::new(precision, weight, bias, taps, precision.words(channels), 1.0)
+            Packed::new(held, weight, bias, taps, held.words(channels), 1.0)
         };
         let largest =
             |index: usize| calibration.map_or(1.0, |it| it.largest[index].max(f32::MIN_POSITIVE));
-        let tile = if features.avx512 { tiles::LONGEST_TILE } else { portable::LONGEST_TILE };
         let transforms = Transforms::new(board);
         // Whatever the batch, so that it changes no bit: one position alone pays a little for that.
         let transformed = precision == Precision::F32;
         let trunk = |block: usize| {
-            let words = precision.words(channels);
+            let words = held.words(channels);
             let unit = |half: usize| largest(2 * block + half) / LARGEST_ACTIVATION;
             let (first, first_bias) = named.layer(&format!("blocks.{block}.conv1"));
             let second_bias = named.get(&format!("blocks.{block}.conv2.bias"));
@@ -204,13 +207,11 @@ impl CpuNetwork {
             [(first, first_bias, unit(0)), (&second, second_bias, unit(1))].map(
                 |(weight, bias, unit)| match transformed {
                     true => Convolution::winograd(&transforms, features, weight, bias),
-                    false => {
-                        Convolution::Direct(Packed::new(precision, weight, bias, 9, words, unit))
-                    }
+                    false => Convolution::Direct(Packed::new(held, weight, bias, 9, words, unit)),
                 },
             )
         };
-        let stem_words = precision.words(encoding.planes());
+        let stem_words = held.words(encoding.planes());
         let (stem, stem_bias) = named.layer("stem");
         let (policy, policy_bias) = named.layer("policy.output");
         let value_channels = named.get("value.conv.bias").len();
@@ -222,10 +223,10 @@ impl CpuNetwork {
         let mut network = CpuNetwork {
             features,
             board,
-            tiles: tiles(board, tile),
+            tiles: tiles(board),
             planes: encoding.planes(),
             channels,
-            stem: Packed::new(precision, stem, stem_bias, 9, stem_words, INPUT_UNIT),
+            stem: Packed::new(held, stem, stem_bias, 9, stem_words, INPUT_UNIT),
             blocks: (0..blocks).map(trunk).collect(),
             pools: (0..blocks).map(|block| Pool::new(weights, block)).collect(),
             per_unit: (0..blocks)
@@ -360,7 +361,7 @@ impl CpuNetwork {
 
     /// From `[planes, squares]` to `[squares, planes]`, planes filled up to whole words.
     fn lay_out(&self, position: &[f32], out: &mut [f32]) {
-        let stride = self.stem.words * self.stem.precision.channels_a_word();
+        let stride = self.stem.words * self.stem.held.channels_a_word();
         for (plane, values) in position.chunks_exact(self.board.squares()).enumerate() {
             for (square, &value) in values.iter().enumerate() {
                 out[square * stride + plane] = value;
@@ -379,7 +380,7 @@ impl CpuNetwork {
         out: &mut [f32],
     ) {
         let needed = self.board.squares() * packed.words;
-        self.features.convert(packed.precision, input, per_unit, needed, words);
+        self.features.convert(packed.held, input, per_unit, needed, words);
         let out = &mut out[..self.board.squares() * packed.outputs];
         let mut job = Job::new(self.board, &self.tiles, packed, &words[..needed], then, out);
         self.features.convolve(&mut job);

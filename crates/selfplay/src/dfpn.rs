@@ -180,12 +180,7 @@ fn combine(children: &[Child], attacks: bool) -> Numbers {
 
 /// The most promising move, and how far to go behind it: until another one is clearly better
 /// (by a quarter, so that the search does not jump back and forth).
-fn choose(
-    children: &[Child],
-    attacks: bool,
-    numbers: Numbers,
-    limit: Numbers,
-) -> (usize, Numbers) {
+fn choose(children: &[Child], attacks: bool, numbers: Numbers, limit: Numbers) -> (usize, Numbers) {
     let seen = |it: Numbers| if attacks { it } else { it.turned() };
     let (numbers, limit) = (seen(numbers), seen(limit));
     let proof = |index: usize| seen(children[index].numbers).proof;

@@ -190,8 +190,8 @@ pub(crate) fn attacks(game: &Game, moves: &mut Vec<Move>) {
 
 /// Plies that can be played before the game is over by its length.
 fn within_limit(game: &Game, plies: u16) -> u16 {
-    let left = game.ply_limit().map_or(u64::MAX, |limit| {
-        u64::from(limit).saturating_sub(game.ply() as u64)
-    });
+    let left = game
+        .ply_limit()
+        .map_or(u64::MAX, |limit| u64::from(limit).saturating_sub(game.ply() as u64));
     u16::try_from(left).unwrap_or(u16::MAX).min(plies)
 }

@@ -1,8 +1,8 @@
 //! Self-play: many games at once on one evaluator, each a pure function of its number.
 
 use crate::{
-    Evaluator, Findings, GameRecord, Ply, Proof, Purpose, Search, SearchConfig, SelfPlayConfig, Slot,
-    Start, generator,
+    Evaluator, Findings, GameRecord, Ply, Proof, Purpose, Search, SearchConfig, SelfPlayConfig,
+    Slot, Start, generator,
 };
 use keiko_rules::{Game, Move, Rules};
 use rand::RngExt;

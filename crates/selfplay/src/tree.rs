@@ -1,7 +1,7 @@
 //! The search tree in flat arrays: nodes own ranges of edges, edges carry the statistics.
 
-use crate::{Proof, Wdl};
 use crate::gumbel::mixed_value;
+use crate::{Proof, Wdl};
 use keiko_rules::Move;
 use std::num::NonZeroU32;
 use std::ops::Range;

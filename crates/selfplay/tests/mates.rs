@@ -2,7 +2,9 @@
 #![allow(clippy::unwrap_used)]
 
 use keiko_rules::{Game, Rules};
-use keiko_selfplay::{Budget, Evaluator, Purpose, Search, SearchConfig, UniformEvaluator, generator};
+use keiko_selfplay::{
+    Budget, Evaluator, Purpose, Search, SearchConfig, UniformEvaluator, generator,
+};
 use std::path::PathBuf;
 use std::sync::Arc;
 

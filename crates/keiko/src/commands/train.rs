@@ -3,6 +3,7 @@
 use crate::failure::STOPPED;
 use crate::watch::Terminal;
 use crate::{Failure, stop};
+use keiko_network::{Features, Precision};
 use keiko_trainer::{Experiment, Finish, Run, train};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -45,6 +46,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
             change.was
         ));
     }
+    if let Some(advice) = slow(experiment.inference.precision, Features::detect()) {
+        terminal.say(&advice);
+    }
     terminal.say(&opening_line(&run, opened.resumed));
     let finish = train(&mut run, &terminal, &stop)?;
     let (generation, step) = (run.state().generation, run.steps());
@@ -76,4 +80,36 @@ fn opening_line(run: &Run, resumed: bool) -> String {
         state.games,
         experiment.machine.workers
     )
+}
+
+/// What to say of a precision that has no kernels of its own on a processor.
+fn slow(precision: Precision, features: Features) -> Option<String> {
+    let all = [Precision::Int8, Precision::Bf16, Precision::F32];
+    let fastest = all.into_iter().find(|&it| features.has(it))?;
+    let name = |precision: Precision| format!("{precision:?}").to_lowercase();
+    (!features.has(precision)).then(|| {
+        format!(
+            "warning: {} is slow on this processor, which has no instructions for it; \
+             --set inference.precision={} plays fastest here",
+            name(precision),
+            name(fastest)
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slow_precision_is_told() {
+        let none = Features::default();
+        assert_eq!(slow(Precision::F32, none), None);
+        let told = slow(Precision::Int8, none).expect("no processor is without instructions");
+        assert!(told.contains("int8 is slow") && told.contains("precision=f32"), "{told}");
+        let avx2 = Features { avx2: true, ..none };
+        assert_eq!(slow(Precision::Int8, avx2), None);
+        let told = slow(Precision::Bf16, avx2).expect("it came with AVX-512");
+        assert!(told.contains("bf16 is slow") && told.contains("precision=int8"), "{told}");
+    }
 }

@@ -1,6 +1,6 @@
 //! What the processor can do, and which kernel that means.
 
-use super::pack::Precision;
+use super::pack::{Held, Precision};
 use super::portable;
 use super::tiles::Job;
 
@@ -15,6 +15,8 @@ pub struct Features {
     pub bf16: bool,
     /// AVX-512 8-bit products.
     pub vnni: bool,
+    /// 8-bit products for 256 bits, AVX-VNNI: newer processors have it that lack AVX-512.
+    pub avx_vnni: bool,
 }
 
 impl Features {
@@ -26,32 +28,45 @@ impl Features {
                 && is_x86_feature_detected!("avx512vl")
                 && is_x86_feature_detected!("avx512bw")
                 && is_x86_feature_detected!("avx512dq");
+            let avx2 = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
             Features {
-                avx2: is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma"),
+                avx2,
                 avx512,
                 bf16: avx512 && is_x86_feature_detected!("avx512bf16"),
                 vnni: avx512 && is_x86_feature_detected!("avx512vnni"),
+                avx_vnni: avx2 && is_x86_feature_detected!("avxvnni"),
             }
         }
         #[cfg(not(target_arch = "x86_64"))]
         Features::default()
     }
 
-    /// Whether a precision has kernels of its own here: without them it is slower than f32.
+    /// Whether a precision has kernels of its own here: without them it is slower than f32. AVX2
+    /// alone computes 8 bits exactly and still faster, by widening them.
     pub fn has(self, precision: Precision) -> bool {
         match precision {
             Precision::F32 => true,
             Precision::Bf16 => self.bf16,
-            Precision::Int8 => self.vnni,
+            Precision::Int8 => self.avx2 || self.vnni || self.avx_vnni,
         }
     }
 
-    /// The precision of the heads behind a trunk of this one.
-    pub(super) fn outer(self, trunk: Precision) -> Precision {
+    /// How words hold a precision for the kernels that run here.
+    pub(super) fn held(self, precision: Precision) -> Held {
+        match precision {
+            Precision::F32 => Held::Floats,
+            Precision::Bf16 => Held::Halves,
+            Precision::Int8 if self.avx2 && !self.vnni && !self.avx_vnni => Held::Shorts,
+            Precision::Int8 => Held::Bytes,
+        }
+    }
+
+    /// How words hold numbers in the heads behind a trunk of this precision.
+    pub(super) fn outer(self, trunk: Precision) -> Held {
         match trunk {
-            Precision::Int8 if self.bf16 => Precision::Bf16,
-            Precision::Int8 => Precision::F32,
-            same => same,
+            Precision::Int8 if self.bf16 => Held::Halves,
+            Precision::Int8 => Held::Floats,
+            same => self.held(same),
         }
     }
 
@@ -61,13 +76,17 @@ impl Features {
         #[cfg(target_arch = "x86_64")]
         {
             use super::{avx2, avx512};
-            // SAFETY: the features were detected, and jobs are made by `Job::new`.
+            // SAFETY: the features were detected, jobs are made by `Job::new`, and each kernel
+            // reads the words that the job's weights are packed in.
             unsafe {
-                match job.packed.precision {
-                    Precision::F32 if self.avx512 => return avx512::f32::convolve(job),
-                    Precision::Bf16 if self.bf16 => return avx512::bf16::convolve(job),
-                    Precision::Int8 if self.vnni => return avx512::int8::convolve(job),
-                    Precision::F32 if self.avx2 => return avx2::convolve(job),
+                match job.packed.held {
+                    Held::Floats if self.avx512 => return avx512::floats::convolve(job),
+                    Held::Halves if self.bf16 => return avx512::halves::convolve(job),
+                    Held::Bytes if self.vnni => return avx512::bytes::convolve(job),
+                    Held::Shorts if self.avx512 => return avx512::shorts::convolve(job),
+                    Held::Floats if self.avx2 => return avx2::floats::convolve(job),
+                    Held::Bytes if self.avx_vnni => return avx2::bytes::convolve(job),
+                    Held::Shorts if self.avx2 => return avx2::shorts::convolve(job),
                     _ if self.avx2 => return portable::convolve_avx2(job),
                     _ => {}
                 }
@@ -80,7 +99,7 @@ impl Features {
     #[allow(unsafe_code, reason = "kernels for instructions that were detected")]
     pub(super) fn convert(
         self,
-        precision: Precision,
+        held: Held,
         input: &[f32],
         per_unit: f32,
         needed: usize,
@@ -88,30 +107,31 @@ impl Features {
     ) {
         // Whole vectors: what stands behind the values is there, and of no consequence.
         let words = &mut words[..needed.next_multiple_of(16)];
-        let values = words.len() * precision.channels_a_word();
+        let values = words.len() * held.channels_a_word();
         let input = &input[..values.min(input.len())];
         #[cfg(target_arch = "x86_64")]
         if input.len() == values {
-            use super::avx512;
+            use super::{avx2, avx512};
             // SAFETY: the features were detected; the lengths fit.
             unsafe {
-                match precision {
-                    Precision::Bf16 if self.bf16 => return avx512::to_bf16(input, words),
-                    Precision::Int8 if self.avx512 => {
-                        return avx512::to_bytes(input, per_unit, words);
-                    }
+                match held {
+                    Held::Halves if self.bf16 => return avx512::to_bf16(input, words),
+                    Held::Bytes if self.avx512 => return avx512::to_bytes(input, per_unit, words),
+                    Held::Bytes if self.avx2 => return avx2::to_bytes(input, per_unit, words),
+                    Held::Shorts if self.avx2 => return avx2::to_shorts(input, per_unit, words),
                     _ => {}
                 }
             }
         }
-        match precision {
-            Precision::F32 => {
+        match held {
+            Held::Floats => {
                 for (word, value) in words.iter_mut().zip(input) {
                     *word = value.to_bits();
                 }
             }
-            Precision::Bf16 => portable::to_bf16(input, words),
-            Precision::Int8 => portable::to_bytes(input, per_unit, words),
+            Held::Halves => portable::to_bf16(input, words),
+            Held::Bytes => portable::to_bytes(input, per_unit, words),
+            Held::Shorts => portable::to_shorts(input, per_unit, words),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Weights and activations as the kernels read them.
 //!
 //! Everything is made of 32-bit words: a word is one f32 channel, two bf16 channels or four 8-bit
-//! ones. An activation is `[squares, words]`; a kernel takes one word, spreads it over a vector and
+//! ones (two where bytes must be widened). An activation is `[squares, words]`; a kernel takes one word, spreads it over a vector and
 //! multiplies it with sixteen outputs' words of the same input channels. So one loop serves all
 //! precisions, and only the multiplication differs.
 
@@ -17,19 +17,37 @@ pub enum Precision {
     Int8,
 }
 
-impl Precision {
+/// What words hold.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+pub(super) enum Held {
+    /// One f32.
+    Floats,
+    /// Two bf16.
+    Halves,
+    /// Four bytes.
+    Bytes,
+    /// Two bytes, widened to 16 bits.
+    Shorts,
+}
+
+impl Held {
     /// Channels in a word.
     pub(super) fn channels_a_word(self) -> usize {
         match self {
-            Precision::F32 => 1,
-            Precision::Bf16 => 2,
-            Precision::Int8 => 4,
+            Held::Floats => 1,
+            Held::Halves | Held::Shorts => 2,
+            Held::Bytes => 4,
         }
     }
 
     /// Words that hold so many channels.
     pub(super) fn words(self, channels: usize) -> usize {
         channels.div_ceil(self.channels_a_word())
+    }
+
+    /// Whether these are the whole numbers of 8-bit networks.
+    fn whole(self) -> bool {
+        matches!(self, Held::Bytes | Held::Shorts)
     }
 }
 
@@ -59,7 +77,7 @@ pub(super) struct Block {
 /// A convolution ready for the kernels: 3x3 (nine taps) or 1x1 (one).
 #[derive(Clone, Debug)]
 pub(super) struct Packed {
-    pub(super) precision: Precision,
+    pub(super) held: Held,
     pub(super) taps: usize,
     /// Words of a square's activation.
     pub(super) words: usize,
@@ -83,7 +101,7 @@ impl Packed {
     /// Packs `[outputs, inputs, taps]` weights. `words` is how many a square's activation has, at
     /// least what the inputs need; `unit` is what an 8-bit activation of 1 is worth.
     pub(super) fn new(
-        precision: Precision,
+        held: Held,
         weights: &[f32],
         bias: &[f32],
         taps: usize,
@@ -93,19 +111,19 @@ impl Packed {
         let outputs = padded(bias.len());
         let inputs = weights.len() / (bias.len() * taps);
         let rows: Vec<&[f32]> = weights.chunks_exact(inputs * taps).collect();
-        let steps: Vec<f32> = rows.iter().map(|row| step(precision, row)).collect();
+        let steps: Vec<f32> = rows.iter().map(|row| step(held, row)).collect();
         let mut packed = Packed {
-            precision,
+            held,
             taps,
             words,
             outputs,
             blocks: blocks(outputs, taps * words),
-            lines: Vec::new(),
+            lines: Vec::with_capacity(outputs / LANES * taps * words),
             scale: vec![1.0; outputs],
             bias: vec![0.0; outputs],
         };
         packed.bias[..bias.len()].copy_from_slice(bias);
-        if precision == Precision::Int8 {
+        if held.whole() {
             let scaled = packed.scale.iter_mut().zip(&steps);
             scaled.for_each(|(scale, step)| *scale = step * unit);
         }
@@ -116,11 +134,11 @@ impl Packed {
                     for (lane, slot) in line.0.iter_mut().enumerate() {
                         let output = block.output + vector * LANES + lane;
                         let Some(row) = rows.get(output) else { continue };
-                        let channels = (0..precision.channels_a_word())
-                            .map(|part| word * precision.channels_a_word() + part);
+                        let channels = (0..held.channels_a_word())
+                            .map(|part| word * held.channels_a_word() + part);
                         let values =
                             channels.map(|c| if c < inputs { row[c * taps + tap] } else { 0.0 });
-                        *slot = weight_word(precision, values, steps[output]);
+                        *slot = weight_word(held, values, steps[output]);
                     }
                     packed.lines.push(line);
                 }
@@ -143,17 +161,19 @@ fn blocks(outputs: usize, lines_a_vector: usize) -> Vec<Block> {
 }
 
 /// What an 8-bit weight of 1 is worth in this row.
-fn step(precision: Precision, row: &[f32]) -> f32 {
+fn step(held: Held, row: &[f32]) -> f32 {
     let largest = row.iter().fold(0.0f32, |largest, value| largest.max(value.abs()));
-    if precision == Precision::Int8 && largest > 0.0 { largest / LARGEST_WEIGHT } else { 1.0 }
+    if held.whole() && largest > 0.0 { largest / LARGEST_WEIGHT } else { 1.0 }
 }
 
-fn weight_word(precision: Precision, values: impl Iterator<Item = f32>, step: f32) -> u32 {
-    let bits = 32 / precision.channels_a_word();
-    let part = |value: f32| match precision {
-        Precision::F32 => value.to_bits(),
-        Precision::Bf16 => u32::from(bf16(value)),
-        Precision::Int8 => u32::from((value / step).round() as i8 as u8),
+fn weight_word(held: Held, values: impl Iterator<Item = f32>, step: f32) -> u32 {
+    let bits = 32 / held.channels_a_word();
+    let whole = |value: f32| (value / step).round() as i8;
+    let part = |value: f32| match held {
+        Held::Floats => value.to_bits(),
+        Held::Halves => u32::from(bf16(value)),
+        Held::Bytes => u32::from(whole(value) as u8),
+        Held::Shorts => u32::from(i16::from(whole(value)) as u16),
     };
     values.enumerate().fold(0, |word, (index, value)| word | part(value) << (index * bits))
 }

@@ -1,11 +1,11 @@
 //! The same kernels in plain Rust: the reference, and what runs where there is no AVX-512. The
 //! compiler turns the inner loops into vectors; with AVX2 and FMA switched on they are wider.
 
-use super::pack::{LANES, LARGEST_ACTIVATION, Line, Precision, bf16};
+use super::pack::{Held, LANES, LARGEST_ACTIVATION, Line, bf16};
 use super::tiles::{Job, Then, Tile};
 
 /// Squares of a tile: three, with 32 outputs each, are what AVX2's registers hold.
-pub(super) const LONGEST_TILE: usize = 3;
+const LONGEST_TILE: usize = 3;
 
 /// Runs one convolution.
 pub(super) fn convolve(job: &mut Job<'_>) {
@@ -21,12 +21,14 @@ pub(super) fn convolve_avx2(job: &mut Job<'_>) {
 
 #[inline(always)]
 fn convolve_with<const FUSED: bool>(job: &mut Job<'_>) {
+    let tiles = job.tiles;
     for block in 0..job.packed.blocks.len() {
-        for &tile in job.tiles {
-            match job.packed.precision {
-                Precision::F32 => rank_part::<f32, Float<FUSED>>(job, block, tile),
-                Precision::Bf16 => rank_part::<f32, Half<FUSED>>(job, block, tile),
-                Precision::Int8 => rank_part::<i32, Byte>(job, block, tile),
+        for tile in tiles.iter().flat_map(|tile| tile.cut(LONGEST_TILE)) {
+            match job.packed.held {
+                Held::Floats => rank_part::<f32, Float<FUSED>>(job, block, tile),
+                Held::Halves => rank_part::<f32, Half<FUSED>>(job, block, tile),
+                Held::Bytes => rank_part::<i32, Byte>(job, block, tile),
+                Held::Shorts => rank_part::<i32, Short>(job, block, tile),
             }
         }
     }
@@ -40,6 +42,7 @@ trait Dot<T> {
 struct Float<const FUSED: bool>;
 struct Half<const FUSED: bool>;
 struct Byte;
+struct Short;
 
 impl<const FUSED: bool> Dot<f32> for Float<FUSED> {
     #[inline(always)]
@@ -72,6 +75,18 @@ impl Dot<i32> for Byte {
                 + weight[1] * value[1]
                 + weight[2] * value[2]
                 + weight[3] * value[3];
+        }
+    }
+}
+
+impl Dot<i32> for Short {
+    #[inline(always)]
+    fn dot(sums: &mut [i32; LANES], line: &Line, word: u32) {
+        let halves = |word: u32| [word as i16, (word >> 16) as i16].map(i32::from);
+        let value = halves(word);
+        for (sum, &weight) in sums.iter_mut().zip(&line.0) {
+            let weight = halves(weight);
+            *sum += weight[0] * value[0] + weight[1] * value[1];
         }
     }
 }
@@ -159,13 +174,26 @@ pub(super) fn to_bf16(values: &[f32], words: &mut [u32]) {
     }
 }
 
+/// A non-negative value as 8 bits.
+fn byte(value: f32, per_unit: f32) -> u8 {
+    (value * per_unit).round_ties_even().min(LARGEST_ACTIVATION) as u8
+}
+
 /// Rounds non-negative f32 to 8 bits, four a word.
 pub(super) fn to_bytes(values: &[f32], per_unit: f32, words: &mut [u32]) {
     for (values, word) in values.chunks(4).zip(words) {
         let mut bytes = [0; 4];
-        for (byte, value) in bytes.iter_mut().zip(values) {
-            *byte = (value * per_unit).round_ties_even().min(LARGEST_ACTIVATION) as u8;
+        for (slot, &value) in bytes.iter_mut().zip(values) {
+            *slot = byte(value, per_unit);
         }
         *word = u32::from_le_bytes(bytes);
+    }
+}
+
+/// The same 8 bits, two a word.
+pub(super) fn to_shorts(values: &[f32], per_unit: f32, words: &mut [u32]) {
+    for (pair, word) in values.chunks(2).zip(words) {
+        let high = pair.get(1).map_or(0, |&value| u32::from(byte(value, per_unit)));
+        *word = u32::from(byte(pair[0], per_unit)) | high << 16;
     }
 }

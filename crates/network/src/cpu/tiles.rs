@@ -3,8 +3,8 @@
 use super::pack::{Block, Packed};
 
 /// Squares of a rank that a kernel computes at a time: with four vectors of outputs each, their
-/// sums and one square's weights just fit AVX-512's 32 registers.
-pub(super) const LONGEST_TILE: usize = 6;
+/// sums and one square's weights just fit AVX-512's 32 registers. Other kernels cut tiles further.
+const LONGEST_TILE: usize = 6;
 
 /// The board a convolution runs over.
 #[derive(Copy, Clone, Debug)]
@@ -27,9 +27,20 @@ pub(super) struct Tile {
     pub(super) squares: usize,
 }
 
+impl Tile {
+    /// In one piece, or in two where it is longer than `longest`, which is half of it at least.
+    #[inline(always)]
+    pub(super) fn cut(self, longest: usize) -> impl Iterator<Item = Tile> {
+        let first = if self.squares <= longest { self.squares } else { self.squares.div_ceil(2) };
+        let rest = Tile { file: self.file + first, squares: self.squares - first, ..self };
+        let first = Tile { squares: first, ..self };
+        [first, rest].into_iter().filter(|tile| tile.squares > 0)
+    }
+}
+
 /// The tiles of a board: ranks cut into parts of nearly equal length.
-pub(super) fn tiles(board: Board, longest: usize) -> Vec<Tile> {
-    let parts = board.files.div_ceil(longest);
+pub(super) fn tiles(board: Board) -> Vec<Tile> {
+    let parts = board.files.div_ceil(LONGEST_TILE);
     let mut tiles = Vec::new();
     for rank in 0..board.ranks {
         let mut file = 0;

@@ -77,6 +77,7 @@ fn all_inferences(weights: &Weights, encoding: &Arc<Encoding>) -> Vec<(String, I
     let sets = [
         ("full", full),
         ("AVX2", Features { avx2: full.avx2, ..Features::default() }),
+        ("AVX-512 alone", Features { avx512: full.avx512, avx2: full.avx2, ..Features::default() }),
         ("portable", Features::default()),
     ];
     let mut all = vec![("burn".to_owned(), Inference::Burn)];

@@ -167,7 +167,7 @@ fn calibration_by(
     calibrate(weights, encoding, &inputs)
 }
 
-/// All paths this machine has, and those it would have with AVX2 alone.
+/// All paths this machine has, and those it would have with AVX2 and nothing newer.
 fn paths(
     weights: &Weights,
     encoding: &Arc<Encoding>,
@@ -188,8 +188,10 @@ fn paths(
             paths.push((format!("cpu {precision:?}").to_lowercase(), cpu(precision, full)));
         }
     }
-    if full.avx512 {
-        paths.push(("cpu f32 avx2".to_owned(), cpu(Precision::F32, avx2)));
+    if full.avx2 && full != avx2 {
+        for precision in [Precision::F32, Precision::Int8] {
+            paths.push((format!("cpu {precision:?} avx2").to_lowercase(), cpu(precision, avx2)));
+        }
     }
     let path = |(name, inference)| Path { name, inference, rates: vec![Vec::new(); sizes] };
     paths.into_iter().map(path).collect()
