@@ -4,7 +4,7 @@ use crate::losses::{Losses, Outputs, Scales, Sums};
 use crate::model::{Model, VALUE_OUTPUTS, host, input, leaves};
 use crate::optimizer::{LearnerConfig, Moments, Rate, average};
 use crate::winograd::Winograd;
-use crate::{Batch, Encoding, StorageError, Weights, storage};
+use crate::{Batch, ComputeDevice, Encoding, StorageError, Weights, storage};
 use burn::tensor::{Device, Tensor, TensorData};
 use std::path::Path;
 use std::sync::Arc;
@@ -57,14 +57,22 @@ pub struct Learner {
     average: Weights,
     moments: Moments,
     steps: u64,
+    device: ComputeDevice,
 }
 
 impl Learner {
-    /// A learner that begins with these weights.
+    /// A learner that begins with these weights, on this processor.
     pub fn new(encoding: Arc<Encoding>, config: LearnerConfig, weights: Weights) -> Learner {
         let zeros = weights.zeros_like();
         let moments = Moments { first: zeros.clone(), second: zeros };
-        Learner { encoding, config, average: weights.clone(), weights, moments, steps: 0 }
+        let (average, device) = (weights.clone(), ComputeDevice::cpu());
+        Learner { encoding, config, average, weights, moments, steps: 0, device }
+    }
+
+    /// The same learner, computing gradients on this device.
+    #[must_use]
+    pub fn on(self, device: ComputeDevice) -> Learner {
+        Learner { device, ..self }
     }
 
     /// The weights as learned.
@@ -132,11 +140,13 @@ impl Learner {
         micro_batches: &[Batch],
         threads: usize,
     ) -> Result<(Losses, Weights), LearnError> {
-        let device = Device::flex().autodiff();
-        let winograd = Winograd::new(self.encoding.files(), self.encoding.ranks(), &device);
+        let device = self.device.tensors().clone().autodiff();
+        let (files, ranks) = (self.encoding.files(), self.encoding.ranks());
+        let winograd = self.device.run(|| Winograd::new(files, ranks, &device));
         let scales = Scales::new(&self.config, micro_batches);
         let results = in_parallel(micro_batches.len(), threads, |index| {
-            micro_gradient(&winograd, &self.weights, &micro_batches[index], scales, &device)
+            let batch = &micro_batches[index];
+            self.device.run(|| micro_gradient(&winograd, &self.weights, batch, scales, &device))
         });
         let mut sums = Sums::default();
         let mut gradient = self.weights.zeros_like();
@@ -224,17 +234,17 @@ pub fn evaluate_losses(
     weights: &Weights,
     encoding: &Encoding,
     batches: &[Batch],
+    device: &ComputeDevice,
     threads: usize,
 ) -> Losses {
-    let device = Device::flex();
-    let model = Model::fixed(encoding, weights, &device);
+    let model = device.run(|| Model::fixed(encoding, weights, device.tensors()));
     let all = in_parallel(batches.len(), threads, |index| {
         let batch = &batches[index];
         if batch.is_empty() {
             return Sums::default();
         }
-        let (policy, value) = model.forward(input(batch.inputs(), batch.len(), encoding, &device));
-        Outputs { policy: host(policy), value: host(value) }.sums(batch)
+        let (policy, value) = device.forward(&model, encoding, batch.inputs(), batch.len());
+        Outputs { policy, value }.sums(batch)
     });
     let mut sums = Sums::default();
     all.into_iter().for_each(|its_sums| sums.add(its_sums));
