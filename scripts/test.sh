@@ -12,23 +12,13 @@ export PATH="$PATH:/usr/games"
 
 stage() { printf '\n== %s (after %d s)\n' "$1" "$SECONDS"; }
 
-# Installs a Debian package, if that can be done here without asking anybody.
-install_package() {
-    local root=()
-    [[ "$(id -u)" == 0 ]] || root=(sudo -n)
-    command -v apt-get >/dev/null || return 1
-    "${root[@]}" true 2>/dev/null || return 1
-    "${root[@]}" apt-get update -qq || true
-    "${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq "$1"
-}
-
 install_tools() {
     if ! command -v fairy-stockfish >/dev/null; then
-        install_package fairy-stockfish ||
+        scripts/install-package.sh fairy-stockfish ||
             echo "fairy-stockfish cannot be installed here: the tests that play it are skipped"
     fi
     if ! python3 -c 'import ensurepip, venv' 2>/dev/null; then
-        install_package python3-venv || true
+        scripts/install-package.sh python3-venv || true
     fi
     python="$(scripts/python-env.sh)"
 }

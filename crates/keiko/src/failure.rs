@@ -1,7 +1,7 @@
 //! Errors as people see them: one message and an exit code.
 
 use crate::external::ExternalError;
-use keiko_network::{NetworkError, StorageError};
+use keiko_network::{DeviceError, NetworkError, StorageError};
 use keiko_rules::{RulesError, SfenError, UsiError};
 use keiko_trainer::arena::PlayerError;
 use keiko_trainer::metrics::MetricsError;
@@ -91,6 +91,12 @@ impl From<ExternalError> for Failure {
     }
 }
 
+impl From<DeviceError> for Failure {
+    fn from(error: DeviceError) -> Failure {
+        Failure::environment(format!("machine.{error}"))
+    }
+}
+
 impl From<PlayerError> for Failure {
     fn from(error: PlayerError) -> Failure {
         Failure::environment(error)
@@ -105,7 +111,7 @@ impl From<RunError> for Failure {
             | RunError::NotARun(_)
             | RunError::Changed { .. }
             | RunError::RulesChanged { .. } => USAGE,
-            RunError::Locked(_) | RunError::Player(_) => ENVIRONMENT,
+            RunError::Locked(_) | RunError::Player(_) | RunError::Device(_) => ENVIRONMENT,
             RunError::Checkpoint(CheckpointError::Io { .. } | CheckpointError::Storage(_)) => {
                 ENVIRONMENT
             }

@@ -271,6 +271,30 @@ fn folders_that_cannot_be_used_are_left_alone() {
 }
 
 #[test]
+fn devices_that_cannot_be_used_are_refused_before_anything_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path().join("run");
+    let (experiment, run) = (smoke(), dir.to_str().unwrap());
+    let train = |device: &str, code: i32, words: &[&str]| {
+        let device = format!("machine.device={device}");
+        let set = ["--set", &device, "--set", "machine.workers=1"];
+        let exact = ["--set", "inference.precision=f32"];
+        let arguments = ["train", &experiment, "--run", run];
+        expect_failure(&[&arguments[..], &set, &exact].concat(), code, words);
+        assert!(!dir.exists());
+    };
+    train("vulcan:0", USAGE, &["`vulcan:0` is no device", "did you mean `vulkan`?"]);
+    train("cuda:x", USAGE, &["a GPU's number follows its kind"]);
+    if cfg!(not(feature = "cuda")) {
+        let words = ["machine.device = \"cuda:0\"", "built without cuda", "it has cpu"];
+        train("cuda:0", ENVIRONMENT, &words);
+        let check = ["check", &experiment, "--set", "machine.device=cuda:0"];
+        let rest = ["--set", "machine.workers=1", "--set", "inference.precision=f32"];
+        expect_failure(&[&check[..], &rest].concat(), ENVIRONMENT, &words);
+    }
+}
+
+#[test]
 fn a_users_own_variant_is_one_more_table() {
     let folder = tempfile::tempdir().unwrap();
     let variant = folder.path().join("tiny.toml");

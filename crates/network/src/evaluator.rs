@@ -2,25 +2,23 @@
 
 use crate::cpu::CpuNetwork;
 use crate::losses::{softmax, softplus};
-use crate::model::{Model, VALUE_OUTPUTS, host, input};
-use crate::{Calibration, Encoding, Features, MOVES_LEFT_SCALE, Precision, Weights};
-use burn::tensor::Device;
+use crate::model::{Model, VALUE_OUTPUTS};
+use crate::{Calibration, ComputeDevice, Encoding, Features, MOVES_LEFT_SCALE, Precision, Weights};
 use keiko_rules::{Game, Move};
 use keiko_selfplay::{Evaluation, Evaluator, Slot, Wdl};
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Most positions in one pass through the network: beyond it activations leave the cache.
+/// Most positions in one pass through the kernels: beyond it activations leave the cache.
 const LARGEST_PASS: usize = 32;
-/// Fewest: matrix products of a single row take another path, with other rounding.
-const SMALLEST_PASS: usize = 2;
 
 /// What computes a network.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Inference {
-    /// burn's tensors and kernels. Every pass has one of few shapes, padded with empty boards.
-    Burn,
+    /// burn's tensors and kernels, on a device. Every pass has one of few shapes, padded with
+    /// empty boards.
+    Burn(ComputeDevice),
     /// keiko's own kernels.
     Cpu {
         /// How numbers are held.
@@ -38,6 +36,11 @@ impl Inference {
         Inference::Cpu { precision, calibration, features: Features::detect() }
     }
 
+    /// burn on this device if it is a GPU; a processor is better served by the kernels.
+    pub fn on_gpu(device: &ComputeDevice) -> Option<Inference> {
+        device.is_gpu().then(|| Inference::Burn(device.clone()))
+    }
+
     /// keiko's own kernels in full precision, with all that this processor can do.
     pub fn exact() -> Inference {
         Inference::cpu(Precision::F32, None)
@@ -46,8 +49,18 @@ impl Inference {
 
 #[derive(Debug)]
 enum Backend {
-    Burn { device: Device, model: Box<Model> },
+    Burn { device: ComputeDevice, model: Box<Model> },
     Cpu(Box<CpuNetwork>),
+}
+
+impl Backend {
+    /// Most positions in one pass.
+    fn largest_pass(&self) -> usize {
+        match self {
+            Backend::Burn { device, .. } => rows_for(usize::MAX, device.passes()),
+            Backend::Cpu(_) => LARGEST_PASS,
+        }
+    }
 }
 
 /// Evaluates positions with a network, on the caller's thread. Weights are packed once, when it
@@ -83,10 +96,9 @@ impl NetworkEvaluator {
         inference: &Inference,
     ) -> NetworkEvaluator {
         let backend = match inference {
-            Inference::Burn => {
-                let device = Device::flex();
-                let model = Box::new(Model::fixed(&encoding, weights, &device));
-                Backend::Burn { device, model }
+            Inference::Burn(device) => {
+                let model = device.run(|| Model::fixed(&encoding, weights, device.tensors()));
+                Backend::Burn { device: device.clone(), model: Box::new(model) }
             }
             Inference::Cpu { precision, calibration, features } => Backend::Cpu(Box::new(
                 CpuNetwork::new(&encoding, weights, *precision, calibration.as_ref(), *features),
@@ -148,10 +160,8 @@ impl NetworkEvaluator {
                 take(&outputs.value, &|label, square| outputs.logit(label, square));
             }),
             Backend::Burn { device, model } => {
-                let rows = rows_for(positions.len() / size);
-                let x = input(positions, rows, &self.encoding, device);
-                let (policy, value) = model.forward(x);
-                let (policy, value) = (host(policy), host(value));
+                let rows = rows_for(positions.len() / size, device.passes());
+                let (policy, value) = device.forward(model, &self.encoding, positions, rows);
                 let planes = self.encoding.labels();
                 for row in 0..positions.len() / size {
                     let logit = |label, square| policy[(row * squares + square) * planes + label];
@@ -176,9 +186,10 @@ pub(crate) fn read_value(outputs: &[f32]) -> (Wdl, f32) {
     (Wdl { win, draw, loss }, MOVES_LEFT_SCALE * softplus(outputs[3]))
 }
 
-/// Rows of a pass for this many positions: the next power of two within the limits.
-fn rows_for(positions: usize) -> usize {
-    positions.next_power_of_two().clamp(SMALLEST_PASS, LARGEST_PASS)
+/// Rows of a pass for this many positions: the fewest that hold them, or the most there are.
+fn rows_for(positions: usize, passes: &[usize]) -> usize {
+    let enough = passes.iter().find(|&&rows| rows >= positions);
+    *enough.or(passes.last()).expect("a pass has some shape")
 }
 
 impl Evaluator for NetworkEvaluator {
@@ -196,10 +207,11 @@ impl Evaluator for NetworkEvaluator {
 
     fn run(&mut self) {
         let start = Instant::now();
+        let largest = self.backend.largest_pass();
         // A second run without a push finds nothing new.
         let mut next = self.values.len();
         while next < self.slots.len() {
-            let end = self.slots.len().min(next + LARGEST_PASS);
+            let end = self.slots.len().min(next + largest);
             self.pass(next..end);
             self.evaluations += (end - next) as u64;
             next = end;

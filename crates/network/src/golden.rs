@@ -2,13 +2,14 @@
 
 use crate::cpu::CpuNetwork;
 use crate::evaluator::read_value;
-use crate::{Encoding, Features, Precision, Weights, storage};
+use crate::model::{Model, VALUE_OUTPUTS};
+use crate::{ComputeDevice, Encoding, Features, Precision, Weights, storage};
 use keiko_rules::Game;
 use keiko_selfplay::{Purpose, generator, random_moves};
 use std::sync::Arc;
 
 /// Positions of the file.
-const POSITIONS: usize = 64;
+pub(crate) const POSITIONS: usize = 64;
 
 /// Positions of random play, the n-th after n moves (or where the game ended), each
 /// `[planes, squares]`.
@@ -48,24 +49,61 @@ impl Answers {
                 let logits = (0..encoding.squares()).map(|square| outputs.logit(label, square));
                 answers.policy.extend(logits);
             }
-            let (wdl, moves_left) = read_value(&outputs.value);
-            answers.wdl.extend([wdl.win, wdl.draw, wdl.loss]);
-            answers.moves_left.push(moves_left);
+            answers.push_value(&outputs.value);
         });
         answers
     }
 
+    /// What a network on a device answers to them, in passes of so many rows.
+    pub(crate) fn on(
+        device: &ComputeDevice,
+        model: &Model,
+        encoding: &Encoding,
+        positions: &[f32],
+        rows: usize,
+    ) -> Answers {
+        let mut answers = Answers { policy: Vec::new(), wdl: Vec::new(), moves_left: Vec::new() };
+        let (labels, squares) = (encoding.labels(), encoding.squares());
+        let size = encoding.planes() * squares;
+        for positions in positions.chunks(rows * size) {
+            let (policy, value) = device.forward(model, encoding, positions, rows);
+            for row in 0..positions.len() / size {
+                let logit = |label, square| policy[(row * squares + square) * labels + label];
+                let logits = (0..labels).flat_map(|l| (0..squares).map(move |s| (l, s)));
+                answers.policy.extend(logits.map(|(label, square)| logit(label, square)));
+                answers.push_value(&value[row * VALUE_OUTPUTS..][..VALUE_OUTPUTS]);
+            }
+        }
+        answers
+    }
+
+    fn push_value(&mut self, outputs: &[f32]) {
+        let (wdl, moves_left) = read_value(outputs);
+        self.wdl.extend([wdl.win, wdl.draw, wdl.loss]);
+        self.moves_left.push(moves_left);
+    }
+
     /// The largest difference to other answers to the same positions.
     pub(crate) fn difference(&self, other: &Answers) -> f32 {
-        let pairs = [
-            (&self.policy, &other.policy),
-            (&self.wdl, &other.wdl),
-            (&self.moves_left, &other.moves_left),
-        ];
-        let differences =
-            pairs.into_iter().flat_map(|(a, b)| a.iter().zip(b)).map(|(a, b)| (a - b).abs());
-        differences.fold(0.0, f32::max)
+        largest(self.pairs(other).map(|(a, b)| (a - b).abs()))
     }
+
+    /// The same in parts of the other answer, where that is above 1; no number if an answer is
+    /// none.
+    pub(crate) fn relative_difference(&self, other: &Answers) -> f32 {
+        largest(self.pairs(other).map(|(a, b)| (a - b).abs() / b.abs().max(1.0)))
+    }
+
+    fn pairs<'a>(&'a self, other: &'a Answers) -> impl Iterator<Item = (f32, f32)> {
+        let mine = [&self.policy, &self.wdl, &self.moves_left].into_iter().flatten();
+        let others = [&other.policy, &other.wdl, &other.moves_left].into_iter().flatten();
+        mine.copied().zip(others.copied())
+    }
+}
+
+/// The largest of some numbers, or one that is none.
+fn largest(numbers: impl Iterator<Item = f32>) -> f32 {
+    numbers.fold(0.0, |max, x| if x > max || x.is_nan() { x } else { max })
 }
 
 /// The bytes of a golden file: positions and answers as safetensors.

@@ -6,7 +6,7 @@ use crate::model::{Model, host, input, leaves};
 use crate::optimizer::{LearnerConfig, Moments, Rate, average_decay};
 use crate::parallel::{self, in_parallel};
 use crate::winograd::Winograd;
-use crate::{Batch, Encoding, StorageError, Weights, storage};
+use crate::{Batch, ComputeDevice, Encoding, StorageError, Weights, storage};
 use burn::tensor::{Device, Tensor, TensorData};
 use std::path::Path;
 use std::sync::Arc;
@@ -58,8 +58,8 @@ pub struct Learner {
     average: Weights,
     moments: Moments,
     steps: u64,
-    /// burn's device, where burn computes the gradient.
-    device: Option<Device>,
+    /// Where burn computes the gradient; nothing where keiko's own kernels do.
+    device: Option<ComputeDevice>,
     spaces: Spaces,
 }
 
@@ -74,7 +74,7 @@ impl Clone for Spaces {
 }
 
 impl Learner {
-    /// A learner that begins with these weights.
+    /// A learner that begins with these weights, on this processor.
     pub fn new(encoding: Arc<Encoding>, config: LearnerConfig, weights: Weights) -> Learner {
         let zeros = weights.zeros_like();
         let moments = Moments { first: zeros.clone(), second: zeros };
@@ -85,8 +85,15 @@ impl Learner {
 
     /// The same learner, with gradients by burn's kernels and automatic differentiation instead of
     /// keiko's own: the reference, slower on a CPU.
+    #[must_use]
     pub fn by_burn(self) -> Learner {
-        Learner { device: Some(Device::flex()), ..self }
+        Learner { device: Some(ComputeDevice::cpu()), ..self }
+    }
+
+    /// The same learner, computing gradients on this device.
+    #[must_use]
+    pub fn on(self, device: &ComputeDevice) -> Learner {
+        Learner { device: device.is_gpu().then(|| device.clone()), ..self }
     }
 
     /// The weights as learned.
@@ -164,7 +171,8 @@ impl Learner {
                 })
             }
             Some(device) => in_parallel(micro_batches, &mut self.spaces.0, |_, batch| {
-                micro_gradient(encoding, weights, batch, scales, device)
+                let tensors = device.tensors();
+                device.run(|| micro_gradient(encoding, weights, batch, scales, tensors))
             }),
         };
         let (all, gradients): (Vec<Sums>, Vec<Weights>) = results.into_iter().unzip();

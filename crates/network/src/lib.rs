@@ -7,6 +7,7 @@
 
 mod batch;
 mod cpu;
+mod device;
 mod encoding;
 mod evaluator;
 mod golden;
@@ -24,6 +25,7 @@ mod winograd;
 
 pub use batch::{Batch, Sample};
 pub use cpu::{Calibration, Features, Precision};
+pub use device::{ComputeDevice, DeviceError, DeviceName};
 pub use encoding::Encoding;
 pub use evaluator::{Inference, NetworkEvaluator, calibrate};
 pub use learner::{LearnError, Learner, StepReport, evaluate_losses};

@@ -2,7 +2,7 @@
 
 mod checks;
 
-use keiko_network::{Architecture, Encoding, LearnerConfig, Precision, Weights};
+use keiko_network::{Architecture, DeviceName, Encoding, LearnerConfig, Precision, Weights};
 use keiko_rules::{Rules, nearest};
 use keiko_selfplay::{SearchConfig, SelfPlayConfig};
 use serde::{Deserialize, Serialize};
@@ -34,7 +34,7 @@ pub struct Experiment {
     pub learner: LearnerConfig,
     /// How strength is measured on the way.
     pub arena: ArenaConfig,
-    /// What changes time, not results.
+    /// What changes time, not results (but a GPU rounds in its own way).
     pub machine: MachineConfig,
 }
 
@@ -92,10 +92,12 @@ pub struct ArenaConfig {
     pub opening_plies: u32,
 }
 
-/// `[machine]`: what changes time, not results.
+/// `[machine]`: what changes time, not results (but a GPU rounds in its own way).
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MachineConfig {
+    /// What plays and learns: `"cpu"`, or a GPU: `"vulkan:0"`, `"metal:0"`, `"cuda:0"`.
+    pub device: DeviceName,
     /// Threads that play, and that learn; best one a core.
     pub workers: usize,
     /// Games a worker plays at once: the batch its network evaluates.

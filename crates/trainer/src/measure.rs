@@ -132,8 +132,8 @@ fn holdout_figures(run: &Run) -> Figures {
     if batches.is_empty() {
         return Vec::new();
     }
-    let losses =
-        |weights| evaluate_losses(weights, &run.encoding, &batches, run.experiment.machine.workers);
+    let workers = run.experiment.machine.workers;
+    let losses = |weights| evaluate_losses(weights, &run.encoding, &batches, workers);
     let learned = losses(run.learner.average());
     let untrained = losses(&run.experiment.initial_weights(&run.encoding));
     let named = [
@@ -286,8 +286,11 @@ impl Contest<'_> {
         player: impl Fn() -> P,
     ) -> Result<Option<Strength>, RunError> {
         let run = self.run;
-        // The card's calibration is of these weights and this window: `publish` has just made it.
-        let inference = self.network.inference(Some(run.experiment.inference.precision))?;
+        let inference = match Inference::on_gpu(&run.device) {
+            Some(inference) => inference,
+            // The card's calibration is of these weights and this window: `publish` has just made it.
+            None => self.network.inference(Some(run.experiment.inference.precision))?,
+        };
         let mut players: Vec<_> = (0..run.experiment.machine.workers)
             .map(|_| (run.search_player(&self.network.weights, &inference), player()))
             .collect();
@@ -331,9 +334,13 @@ impl Run {
         }
     }
 
-    /// How these weights are computed in play. What 8-bit activations have to hold is judged by
-    /// positions of the window, before there are any by random play.
+    /// How these weights are computed in play: by burn on a GPU, else by our own kernels. What
+    /// 8-bit activations have to hold is judged by positions of the window, before there are any
+    /// by random play.
     fn inference(&self, weights: &Weights) -> Inference {
+        if let Some(inference) = Inference::on_gpu(&self.device) {
+            return inference;
+        }
         let precision = self.experiment.inference.precision;
         let calibration = (precision == Precision::Int8).then(|| self.calibrate(weights));
         Inference::cpu(precision, calibration)

@@ -6,7 +6,7 @@ use crate::experiment::{Change, Experiment, ExperimentError};
 use crate::metrics::{Metrics, MetricsError};
 use crate::replay::ReplayBuffer;
 use crate::store::{OpenReport, Store, StoreError};
-use keiko_network::{Encoding, LearnError, Learner, NetworkError};
+use keiko_network::{ComputeDevice, DeviceError, Encoding, LearnError, Learner, NetworkError};
 use keiko_rules::{Rules, RulesError};
 use keiko_selfplay::GameRecord;
 use std::fs::File;
@@ -38,6 +38,8 @@ pub enum RunError {
     Network(#[from] NetworkError),
     #[error(transparent)]
     Player(#[from] PlayerError),
+    #[error("machine.{0}")]
+    Device(#[from] DeviceError),
     #[error("the run's own experiment cannot be used: {0}")]
     RunExperiment(ExperimentError),
     #[error("the run's own variant cannot be used: {0}")]
@@ -65,6 +67,7 @@ pub struct Run {
     pub(crate) experiment: Experiment,
     pub(crate) rules: Arc<Rules>,
     pub(crate) encoding: Arc<Encoding>,
+    pub(crate) device: ComputeDevice,
     pub(crate) learner: Learner,
     pub(crate) state: State,
     pub(crate) store: Store,
@@ -95,9 +98,10 @@ impl Run {
     /// Opens the run in `dir`, or creates it there.
     ///
     /// # Errors
-    /// When the folder is something else, is in use, was made with settings that may not
-    /// change, or cannot be read or written.
+    /// When the device cannot be used; when the folder is something else, is in use, was made
+    /// with settings that may not change, or cannot be read or written.
     pub fn open(dir: &Path, experiment: &Experiment) -> Result<(Run, Opened), RunError> {
+        let device = experiment.machine.device.open()?;
         let resumed = dir.exists();
         if !resumed {
             create(dir, experiment)?;
@@ -108,8 +112,8 @@ impl Run {
         let was = Experiment::load(&dir.join(EXPERIMENT), &[]).map_err(RunError::RunExperiment)?;
         let changes = accept_changes(dir, &was, experiment)?;
         let rules = Arc::new(load_rules(dir, experiment)?);
-        let (mut run, warnings) = Run::restore(dir, experiment.clone(), rules, lock)?;
-        let of_games = ["selfplay.", "inference."];
+        let (mut run, warnings) = Run::restore(dir, experiment.clone(), device, rules, lock)?;
+        let of_games = ["selfplay.", "inference.", "machine.device"];
         let differ = |change: &Change| of_games.iter().any(|it| change.key.starts_with(it));
         if changes.iter().any(differ) {
             // A generation's games are all played by the same settings: begin it again.
@@ -124,10 +128,12 @@ impl Run {
     fn restore(
         dir: &Path,
         experiment: Experiment,
+        device: ComputeDevice,
         rules: Arc<Rules>,
         lock: File,
     ) -> Result<(Run, Vec<String>), RunError> {
         let encoding = experiment.encoding(&rules);
+        device.self_test(&encoding, experiment.network)?;
         let checkpoints = Checkpoints::new(dir.join("state"), experiment.machine.keep_checkpoints);
         let restore = |path: &Path| restore_learner(path, &encoding, &experiment);
         let (state, learner, mut warnings) = checkpoints.load(restore)?;
@@ -143,7 +149,8 @@ impl Run {
             experiment,
             rules,
             encoding,
-            learner,
+            learner: learner.on(&device),
+            device,
             state,
             store,
             checkpoints,
@@ -217,6 +224,11 @@ impl Run {
     /// The run's experiment.
     pub fn experiment(&self) -> &Experiment {
         &self.experiment
+    }
+
+    /// What plays and learns.
+    pub fn device(&self) -> &ComputeDevice {
+        &self.device
     }
 
     /// The run's counters.

@@ -68,3 +68,22 @@ fn changes_are_named_and_judged() {
     ];
     assert_eq!(found, expected);
 }
+
+#[test]
+fn a_gpu_is_driven_by_one_thread_in_full_precision() {
+    let gpu = ["machine.device=cuda:1", "machine.workers=1", "inference.precision=f32"];
+    assert_eq!(smoke(&gpu).machine.device.to_string(), "cuda:1");
+    let refused = |overrides: &[&str]| {
+        let overrides: Vec<String> = overrides.iter().map(|&text| text.to_owned()).collect();
+        Experiment::load(&configs().join("smoke.toml"), &overrides).unwrap_err().to_string()
+    };
+    let message = refused(&["machine.device=cuda:1", "inference.precision=f32"]);
+    assert!(
+        message.contains("machine.workers = 2: allowed is 1 where machine.device"),
+        "{message}"
+    );
+    let message = refused(&["machine.device=cuda:1", "machine.workers=1"]);
+    assert!(message.contains("inference.precision = int8: allowed is f32 where"), "{message}");
+    let change = &smoke(&gpu[1..]).changes(&smoke(&gpu))[0];
+    assert_eq!((change.key.as_str(), change.allowed), ("machine.device", true));
+}

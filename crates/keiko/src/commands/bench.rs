@@ -72,10 +72,16 @@ fn bench_selfplay(file: &Path, set: &[String], seconds: f64) -> Result<ExitCode,
     let rules = Arc::new(Rules::load(&experiment.rules)?);
     let encoding = experiment.encoding(&rules);
     let weights = Weights::init(&encoding, experiment.network, experiment.seed);
-    let calibration = inference::calibration(&weights, &encoding);
-    let inference = Inference::cpu(experiment.inference.precision, Some(calibration));
-    let counts = [1, experiment.machine.workers.max(2)];
-    let mut rates = [Rates::default(), Rates::default()];
+    let device = experiment.machine.device.open()?;
+    device.self_test(&encoding, experiment.network)?;
+    let kernels = || {
+        let calibration = inference::calibration(&weights, &encoding);
+        Inference::cpu(experiment.inference.precision, Some(calibration))
+    };
+    let inference = Inference::on_gpu(&device).unwrap_or_else(kernels);
+    let more = (!device.is_gpu()).then(|| experiment.machine.workers.max(2));
+    let counts: Vec<usize> = std::iter::once(1).chain(more).collect();
+    let mut rates = vec![Rates::default(); counts.len()];
     let round_of = |count: usize| {
         let workers = Workers {
             count,
@@ -95,22 +101,20 @@ fn bench_selfplay(file: &Path, set: &[String], seconds: f64) -> Result<ExitCode,
     }
     let network = &experiment.network;
     say!(
-        "self-play of {}, {} blocks of {} channels, batches of {}, median of {ROUNDS} rounds of {seconds} s",
+        "self-play of {} on {device}, {} blocks of {} channels, batches of {}, median of {ROUNDS} rounds of {seconds} s",
         rules.name(),
         network.blocks,
         network.channels,
         experiment.machine.batch
     );
-    let ratios = rates[0]
-        .evaluations
-        .iter()
-        .zip(&rates[1].evaluations)
-        .map(|(one, many)| many / one)
-        .collect();
-    for (count, rates) in counts.iter().zip(rates) {
+    for (count, rates) in counts.iter().zip(&rates) {
         rates.print(*count);
     }
-    say!("{} workers against 1: {:.2} times the evaluations", counts[1], median(ratios));
+    if let [one, many] = rates.as_slice() {
+        let pairs = one.evaluations.iter().zip(&many.evaluations);
+        let ratio = median(pairs.map(|(one, many)| many / one).collect());
+        say!("{} workers against 1: {ratio:.2} times the evaluations", counts[1]);
+    }
     Ok(ExitCode::SUCCESS)
 }
 
@@ -146,15 +150,15 @@ impl Rates {
             .push(work.games.iter().map(|game| game.plies.len()).sum::<usize>() as f64 / seconds);
     }
 
-    fn print(self, workers: usize) {
+    fn print(&self, workers: usize) {
         say!(
             "{workers} worker{}: {:.0} evaluations a second, {:.1}% of the time inside the network, \
              {:.2} games and {:.0} positions a second",
             if workers == 1 { "" } else { "s" },
-            median(self.evaluations),
-            100.0 * median(self.inside),
-            median(self.games),
-            median(self.positions)
+            median(self.evaluations.clone()),
+            100.0 * median(self.inside.clone()),
+            median(self.games.clone()),
+            median(self.positions.clone())
         );
     }
 }

@@ -51,6 +51,7 @@ fn check_variant(arguments: &Arguments) -> Result<ExitCode, Failure> {
 
 fn check_experiment(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let experiment = Experiment::load(Path::new(&arguments.file), &arguments.set)?;
+    experiment.machine.device.check_built()?;
     let rules = Arc::new(Rules::load(&experiment.rules)?);
     say!("{}: an experiment, and it works", arguments.file);
     say!("game      {}", describe_game(&rules));

@@ -71,14 +71,16 @@ fn opening_line(run: &Run, resumed: bool) -> String {
     let (experiment, state) = (run.experiment(), run.state());
     let how = if resumed { "goes on" } else { "begins" };
     format!(
-        "{} {how} in {} at generation {} of {}, step {}, with {} games; {} workers",
+        "{} {how} in {} at generation {} of {}, step {}, with {} games; {} {} on {}",
         experiment.name,
         run.dir().display(),
         state.generation,
         experiment.training.generations,
         run.steps(),
         state.games,
-        experiment.machine.workers
+        experiment.machine.workers,
+        if experiment.machine.workers == 1 { "worker" } else { "workers" },
+        run.device()
     )
 }
 

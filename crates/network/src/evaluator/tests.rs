@@ -65,6 +65,10 @@ fn answers(evaluator: &mut NetworkEvaluator, positions: &[(Game, Vec<Move>)]) ->
     slots.iter().map(bits).collect()
 }
 
+fn burn() -> Inference {
+    Inference::Burn(ComputeDevice::cpu())
+}
+
 fn cpu(precision: Precision, calibration: Option<Calibration>, features: Features) -> Inference {
     Inference::Cpu { precision, calibration, features }
 }
@@ -80,7 +84,7 @@ fn all_inferences(weights: &Weights, encoding: &Arc<Encoding>) -> Vec<(String, I
         ("AVX-512 alone", Features { avx512: full.avx512, avx2: full.avx2, ..Features::default() }),
         ("portable", Features::default()),
     ];
-    let mut all = vec![("burn".to_owned(), Inference::Burn)];
+    let mut all = vec![("burn".to_owned(), burn())];
     for (name, features) in sets {
         for precision in [Precision::F32, Precision::Bf16, Precision::Int8] {
             let inference = cpu(precision, Some(calibration.clone()), features);
@@ -146,7 +150,7 @@ fn all_ways_to_compute_agree() {
         let positions = positions(&encoding, 100);
         for (way, inference) in all_inferences(&weights, &encoding) {
             let (most, chances, divergence) =
-                differences(&weights, &encoding, &positions, &Inference::Burn, &inference);
+                differences(&weights, &encoding, &positions, &burn(), &inference);
             println!("{name} {channels} {way}: {most:.2e} {chances:.2e} {divergence:.2e}");
             let (allowed, allowed_divergence) = match way.split(' ').next().unwrap() {
                 "burn" => (0.0, 0.0),
@@ -172,7 +176,7 @@ fn full_precision_agrees_with_burn_in_every_variant() {
             let positions = positions(&encoding, count);
             let exact = Inference::exact();
             let (most, chances, divergence) =
-                differences(&weights, &encoding, &positions, &Inference::Burn, &exact);
+                differences(&weights, &encoding, &positions, &burn(), &exact);
             println!("{name}: {most:.1e} {chances:.1e} {divergence:.1e}");
             assert!(most <= 1e-5 && chances <= 1e-5, "{name} {most} {chances}");
         }
@@ -193,7 +197,7 @@ fn an_evaluation_does_not_depend_on_its_batch() {
         ("minishogi", 96),
         ("shogi", 64),
     ]) {
-        batches_agree(name, channels, &Inference::Burn);
+        batches_agree(name, channels, &burn());
         batches_agree(name, channels, &cpu(Precision::F32, None, Features::detect()));
     }
 }
@@ -227,7 +231,7 @@ fn batches_agree(name: &str, channels: usize, inference: &Inference) {
 fn evaluations_are_distributions() {
     let (encoding, weights) = setup("minishogi", 32);
     let positions = positions(&encoding, 40);
-    let mut evaluator = NetworkEvaluator::new(&weights, encoding, 8, &Inference::Burn);
+    let mut evaluator = NetworkEvaluator::new(&weights, encoding, 8, &burn());
     for (game, legal) in &positions {
         let slot = evaluator.push(game, legal);
         evaluator.run();
@@ -245,4 +249,21 @@ fn evaluations_are_distributions() {
 fn an_evaluator_may_move_to_another_thread() {
     fn is_send<T: Send>() {}
     is_send::<NetworkEvaluator>();
+}
+
+#[cfg(feature = "vulkan")]
+#[test]
+fn a_vulkan_device_agrees_with_the_kernels() {
+    let vulkan = "vulkan:0".parse::<crate::DeviceName>().unwrap().open().unwrap();
+    let (encoding, weights) = setup("minishogi", 16);
+    let positions = positions(&encoding, 600);
+    // One pass of 512 and what is left over, then few enough for the smaller shapes.
+    for count in [600, 100, 20, 1] {
+        let some = &positions[..count];
+        let inference = Inference::Burn(vulkan.clone());
+        let (most, chances, divergence) =
+            differences(&weights, &encoding, some, &Inference::exact(), &inference);
+        println!("{vulkan}, {count} positions: {most:.1e} {chances:.1e} {divergence:.1e}");
+        assert!(most < 1e-3 && chances < 1e-3, "{count} positions: {most} {chances}");
+    }
 }

@@ -198,7 +198,7 @@ fn a_small_set_is_learned_by_heart() {
     assert!(last.losses.value_accuracy > 0.95, "{last:?}");
     assert!(last.losses.policy_accuracy > 0.75, "{last:?}");
     assert!(last.losses.moves_left_loss < 0.2 * first.losses.moves_left_loss, "{last:?}");
-    let held = evaluate_losses(learner.average(), &encoding, &batches, 2);
+    let held = evaluate_losses(learner.average(), &encoding, &batches, &ComputeDevice::cpu(), 2);
     assert!(held.policy_kl < 0.3 * first.losses.policy_kl, "{held:?}");
 }
 
@@ -299,4 +299,30 @@ fn configurations_are_checked() {
     let error = LearnerConfig { beta2: 1.0, ..CONFIG }.check().unwrap_err();
     assert_eq!(error.to_string(), "beta2 is 1; it must be at least 0 and below 1");
     assert!(LearnerConfig { clip_norm: f32::NAN, ..CONFIG }.check().is_err());
+}
+
+#[cfg(feature = "vulkan")]
+#[test]
+fn a_vulkan_device_finds_the_same_gradient() {
+    let encoding = encoding("minishogi");
+    let mut learner = learner(&encoding, 16, 2);
+    let mut rng = ChaCha8Rng::seed_from_u64(9);
+    for parameter in learner.weights.parameters_mut() {
+        parameter.values.iter_mut().for_each(|x| *x += rng.random_range(-0.1..0.1));
+    }
+    let batches = batches(&encoding, &[32, 32], 3);
+    let (expected_losses, expected) = learner.gradient(&batches, 1).unwrap();
+    let vulkan = "vulkan:0".parse::<crate::DeviceName>().unwrap().open().unwrap();
+    let losses = evaluate_losses(&learner.weights, &encoding, &batches, &vulkan, 1);
+    let (found_losses, mut found) = learner.on(vulkan).gradient(&batches, 1).unwrap();
+    let relative = |a: f32, b: f32| (a - b).abs() / b.abs();
+    assert!(relative(losses.policy_loss, expected_losses.policy_loss) < 1e-3);
+    assert!(relative(found_losses.value_loss, expected_losses.value_loss) < 1e-3);
+    for (mine, theirs) in found.parameters_mut().iter_mut().zip(expected.parameters()) {
+        let length = |values: &[f32]| values.iter().map(|x| x * x).sum::<f32>().sqrt();
+        mine.values.iter_mut().zip(&theirs.values).for_each(|(a, b)| *a -= b);
+        let difference = length(&mine.values) / length(&theirs.values);
+        println!("{}: {difference:.1e}", theirs.name);
+        assert!(difference < 1e-3, "{}: {difference}", theirs.name);
+    }
 }

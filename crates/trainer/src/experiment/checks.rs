@@ -1,6 +1,7 @@
 //! Which values of an experiment can work.
 
 use super::{Experiment, ExperimentError};
+use keiko_network::Precision;
 use std::fmt::Debug;
 
 /// One key with its value and what it may be.
@@ -46,8 +47,13 @@ impl Experiment {
                 error.allowed,
             );
         }
-        let sections =
-            [self.network_and_search(), self.games(), self.learning(), self.arena_and_machine()];
+        let sections = [
+            self.network_and_search(),
+            self.games(),
+            self.learning(),
+            self.arena_and_machine(),
+            self.device(),
+        ];
         match sections.into_iter().flatten().find(|check| !check.holds) {
             Some(check) => impossible(check.key.to_owned(), check.found, check.allowed),
             None => Ok(()),
@@ -246,6 +252,26 @@ impl Experiment {
                 (2..=1000).contains(&m.keep_checkpoints),
                 "2 to 1000",
             ),
+        ]
+    }
+
+    /// What a GPU needs: a CPU takes anything.
+    fn device(&self) -> Vec<Check> {
+        let (m, precision) = (&self.machine, self.inference.precision);
+        let gpu = m.device.is_gpu();
+        vec![
+            check(
+                "machine.workers",
+                m.workers,
+                !gpu || m.workers == 1,
+                "1 where machine.device is a GPU: one thread owns it, machine.batch makes it busy",
+            ),
+            Check {
+                holds: !gpu || precision == Precision::F32,
+                key: "inference.precision",
+                found: format!("{precision:?}").to_lowercase(),
+                allowed: "f32 where machine.device is a GPU",
+            },
         ]
     }
 }

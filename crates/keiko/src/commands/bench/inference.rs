@@ -3,8 +3,8 @@
 use super::{ROUNDS, median};
 use crate::Failure;
 use keiko_network::{
-    Architecture, Calibration, Encoding, Features, Inference, Network, NetworkEvaluator, Precision,
-    Weights, calibrate,
+    Architecture, Calibration, ComputeDevice, Encoding, Features, Inference, Network,
+    NetworkEvaluator, Precision, Weights, calibrate,
 };
 use keiko_rules::{Game, Move, Rules};
 use keiko_selfplay::{Evaluator, Purpose, Wdl, generator, random_moves};
@@ -182,7 +182,7 @@ fn paths(
         calibration: Some(calibration.clone()),
         features,
     };
-    let mut paths = vec![("burn".to_owned(), Inference::Burn)];
+    let mut paths = vec![("burn".to_owned(), Inference::Burn(ComputeDevice::cpu()))];
     for precision in [Precision::F32, Precision::Bf16, Precision::Int8] {
         if full.has(precision) {
             paths.push((format!("cpu {precision:?}").to_lowercase(), cpu(precision, full)));
