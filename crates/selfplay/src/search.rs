@@ -163,10 +163,11 @@ impl Search {
             let plies = root_mate_plies;
             self.wins = self.mates.shortest_wins(&mut self.game, plies, root_mate_nodes);
         }
-        if self.wins.is_empty() && root_proof_nodes > 0 {
-            if let Verdict::Win(win) = self.proofs.solve(&mut self.game, root_proof_nodes) {
-                self.wins.push(win);
-            }
+        if self.wins.is_empty()
+            && root_proof_nodes > 0
+            && let Verdict::Win(win) = self.proofs.solve(&mut self.game, root_proof_nodes)
+        {
+            self.wins.push(win);
         }
     }
 

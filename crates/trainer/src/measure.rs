@@ -316,7 +316,7 @@ impl Run {
     pub(crate) fn selfplay(&self) -> SelfPlay {
         SelfPlay {
             rules: Arc::clone(&self.rules),
-            search: self.experiment.search.clone(),
+            search: self.experiment.search,
             games: self.experiment.selfplay.clone(),
             seed: self.experiment.seed,
             network: self.learner.steps(),
@@ -382,7 +382,7 @@ impl Run {
                 self.experiment.machine.batch,
                 inference,
             ),
-            search: self.experiment.search.clone(),
+            search: self.experiment.search,
             simulations: self.experiment.arena.simulations,
         }
     }

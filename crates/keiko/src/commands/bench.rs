@@ -127,7 +127,7 @@ fn one_round(
 ) -> (Work, Duration) {
     let selfplay = SelfPlay {
         rules: Arc::clone(rules),
-        search: experiment.search.clone(),
+        search: experiment.search,
         games: experiment.selfplay.clone(),
         seed: experiment.seed,
         network: 0,

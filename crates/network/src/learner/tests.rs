@@ -198,7 +198,7 @@ fn a_small_set_is_learned_by_heart() {
     assert!(last.losses.value_accuracy > 0.95, "{last:?}");
     assert!(last.losses.policy_accuracy > 0.75, "{last:?}");
     assert!(last.losses.moves_left_loss < 0.2 * first.losses.moves_left_loss, "{last:?}");
-    let held = evaluate_losses(learner.average(), &encoding, &batches, &ComputeDevice::cpu(), 2);
+    let held = evaluate_losses(learner.average(), &encoding, &batches, 2);
     assert!(held.policy_kl < 0.3 * first.losses.policy_kl, "{held:?}");
 }
 

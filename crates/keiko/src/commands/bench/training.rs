@@ -91,7 +91,7 @@ fn paths(experiment: &Experiment, encoding: &Arc<Encoding>) -> Vec<Path> {
 fn batches(experiment: &Experiment, rules: &Arc<Rules>, encoding: &Arc<Encoding>) -> Vec<Batch> {
     let selfplay = SelfPlay {
         rules: Arc::clone(rules),
-        search: experiment.search.clone(),
+        search: experiment.search,
         games: experiment.selfplay.clone(),
         seed: experiment.seed,
         network: 0,
