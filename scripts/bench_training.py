@@ -115,7 +115,10 @@ def ours(experiment):
     """One round of keiko's own bench: samples a second on one thread, by what computes them."""
     keiko = str(Path(__file__).parent.parent / "target/release/keiko")
     command = [keiko, "bench", "training", experiment, "--rounds", "1"]
-    command += ["--set", f"training.batch_size={BATCH}"]
+    # The network that PyTorch has: no pooling in its blocks, no heads that are only learned.
+    plain = [f"training.batch_size={BATCH}", "network.pooling=none"]
+    plain += ["network.reply=false", "network.short_term_value=false"]
+    command += [word for one in plain for word in ("--set", one)]
     text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     return {name: float(value) for name, value in re.findall(r"^(\w+) +1 thread +(\d+)$", text, re.M)}
 

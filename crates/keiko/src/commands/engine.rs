@@ -5,7 +5,7 @@ use crate::players::SEARCH;
 use crate::players::parse_precision;
 use keiko_network::{Network, NetworkEvaluator};
 use keiko_rules::{Color, Game, Move, Reason, Rules};
-use keiko_selfplay::{Evaluator, Findings, Purpose, Search, generator};
+use keiko_selfplay::{Evaluator, Findings, Proof, Purpose, Search, generator};
 use std::io::{BufRead, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -294,18 +294,29 @@ impl Engine {
     }
 
     fn info(&self, found: &Findings, line: &[Move], elapsed: Duration) -> String {
-        let score = f64::from(found.root.score()).clamp(0.001, 0.999);
-        // The usual logistic scale, on which 400 centipawns are ten to one.
-        let centipawns = 400.0 * (score / (1.0 - score)).log10();
+        let score = score_text(found);
         let rate = f64::from(found.simulations) / elapsed.as_secs_f64().max(1e-6);
         let moves: Vec<String> = line.iter().map(|mv| mv.to_usi(&self.rules)).collect();
         format!(
-            "info depth {} time {} nodes {} nps {rate:.0} score cp {centipawns:.0} pv {}",
+            "info depth {} time {} nodes {} nps {rate:.0} score {score} pv {}",
             line.len(),
             elapsed.as_millis(),
             found.simulations,
             moves.join(" ")
         )
+    }
+}
+
+/// Plies to the end where that is proven, else centipawns on the usual logistic scale, on which
+/// 400 are ten to one.
+fn score_text(found: &Findings) -> String {
+    match found.proof {
+        Some(Proof::Win(plies)) => format!("mate {plies}"),
+        Some(Proof::Loss(plies)) => format!("mate -{plies}"),
+        _ => {
+            let score = f64::from(found.root.score()).clamp(0.001, 0.999);
+            format!("cp {:.0}", 400.0 * (score / (1.0 - score)).log10())
+        }
     }
 }
 
