@@ -132,3 +132,23 @@ impl GameRecord {
         self.len() == 0
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moves_prove_their_position() {
+        let prove = |moves: &[Option<Proof>]| Proof::of_moves(moves.iter().copied());
+        let (win, draw, loss) = (Proof::Win, Proof::Draw, Proof::Loss);
+        // One win is enough, and the shortest counts.
+        assert_eq!(prove(&[None, Some(win(5)), Some(loss(2)), Some(win(3))]), Some(win(3)));
+        // Anything less needs to know every move: the better result, then the longest way.
+        assert_eq!(prove(&[Some(draw(4)), None]), None);
+        assert_eq!(prove(&[Some(draw(4)), Some(loss(6)), Some(draw(2))]), Some(draw(4)));
+        assert_eq!(prove(&[Some(loss(2)), Some(loss(6))]), Some(loss(6)));
+        assert_eq!(prove(&[None, None]), None);
+        assert_eq!(loss(2).before(), win(3));
+        assert_eq!(Proof::of_end(Wdl::LOSS), loss(0));
+    }
+}
