@@ -357,8 +357,12 @@ fn what_leaves_nothing_to_learn_or_to_play_is_said() {
     let folder = tempfile::tempdir().unwrap();
     let dir = folder.path().join("run");
     let smoke = smoke();
-    let none =
-        ["train", &smoke, "--run", dir.to_str().unwrap(), "--set", "selfplay.full_share=1e-300"];
+    // Cheap searches alone, in games too short for a proven win, which would teach, too.
+    let short =
+        ["selfplay.ply_limit=2", "selfplay.random_opening_plies=1", "arena.opening_plies=1"];
+    let set = short.iter().chain(&["selfplay.full_share=1e-300"]).flat_map(|it| ["--set", it]);
+    let train = ["train", &smoke, "--run", dir.to_str().unwrap()];
+    let none: Vec<&str> = train.into_iter().chain(set).collect();
     let (code, message) = failure(&none);
     assert_eq!(code, USAGE, "{message}");
     assert!(message.contains("nothing to learn from"), "{message}");

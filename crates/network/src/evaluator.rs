@@ -118,6 +118,11 @@ impl NetworkEvaluator {
         }
     }
 
+    /// How it sees positions.
+    pub fn encoding(&self) -> &Encoding {
+        &self.encoding
+    }
+
     /// How many positions were evaluated, padding not counted.
     pub fn evaluations(&self) -> u64 {
         self.evaluations

@@ -6,6 +6,7 @@
 //! arithmetic stays on the caller's thread, in an order fixed by shapes alone.
 
 mod batch;
+mod cache;
 mod cpu;
 mod device;
 mod encoding;
@@ -24,6 +25,7 @@ mod weights;
 mod winograd;
 
 pub use batch::{Batch, Sample};
+pub use cache::CachedEvaluator;
 pub use cpu::{Calibration, Features, Precision};
 pub use device::{ComputeDevice, DeviceError, DeviceName};
 pub use encoding::Encoding;

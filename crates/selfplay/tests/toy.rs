@@ -90,7 +90,11 @@ fn search_values_become_exact() {
         for config in [SearchConfig::without_mates(16), mates] {
             let found = search(game, config, 20_000);
             let distance = (found.root.score() - value.score()).abs();
-            assert!(distance < 0.1, "{found:?}, {value:?} {}", game.position().to_sfen(game.rules()));
+            assert!(
+                distance < 0.1,
+                "{found:?}, {value:?} {}",
+                game.position().to_sfen(game.rules())
+            );
             let mut next = game.clone();
             next.play(found.mv);
             assert_eq!(exact(&mut next).flipped(), value, "the move keeps the value");
@@ -109,8 +113,10 @@ fn proofs_of_forced_wins_agree() {
     let (mut mates, mut proofs) = (MateSolver::default(), ProofSolver::default());
     for game in positions() {
         let value = exact(&mut game.clone());
-        let (deep, proof) =
-            (mates.solve(&mut game.clone(), 9, 1_000_000), proofs.solve(&mut game.clone(), 1_000_000));
+        let (deep, proof) = (
+            mates.solve(&mut game.clone(), 9, 1_000_000),
+            proofs.solve(&mut game.clone(), 1_000_000),
+        );
         assert_eq!(matches!(deep, Verdict::Win(_)), matches!(proof, Verdict::Win(_)));
         if let Verdict::Win(win) = deep {
             assert_eq!(value, Wdl::WIN);

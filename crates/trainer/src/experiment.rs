@@ -102,6 +102,8 @@ pub struct MachineConfig {
     pub workers: usize,
     /// Games a worker plays at once: the batch its network evaluates.
     pub batch: usize,
+    /// Evaluations a worker remembers; 0: none.
+    pub cache: usize,
     /// Checkpoints kept, the newest ones.
     pub keep_checkpoints: usize,
 }

@@ -164,6 +164,8 @@ fn machine_figures(clock: &Clock) -> Figures {
         figures.push(("system/games_per_second", clock.games as f64 / playing));
         figures.push(("system/positions_per_second", clock.positions as f64 / playing));
         figures.push(("system/evaluations_per_second", clock.evaluations as f64 / playing));
+        let asked = (clock.evaluations + clock.remembered).max(1);
+        figures.push(("system/evaluations_remembered", clock.remembered as f64 / asked as f64));
         figures
             .push(("system/workers_inside_network", clock.inside_network.as_secs_f64() / playing));
     }
@@ -328,6 +330,7 @@ impl Run {
         Workers {
             count: self.experiment.machine.workers,
             batch: self.experiment.machine.batch,
+            cache: self.experiment.machine.cache,
             weights: self.learner.average(),
             inference: self.inference(self.learner.average()),
             encoding: &self.encoding,

@@ -83,6 +83,7 @@ pub(crate) struct Clock {
     /// Summed over the workers.
     pub(crate) inside_network: Duration,
     pub(crate) evaluations: u64,
+    pub(crate) remembered: u64,
     pub(crate) games: u64,
     pub(crate) positions: u64,
     pub(crate) learning: Duration,
@@ -95,6 +96,7 @@ impl Clock {
         self.playing += elapsed;
         self.inside_network += work.inside_network;
         self.evaluations += work.evaluations;
+        self.remembered += work.remembered;
         self.games += work.games.len() as u64;
         self.positions += work.games.iter().map(|game| game.plies.len() as u64).sum::<u64>();
     }

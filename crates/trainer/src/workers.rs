@@ -1,6 +1,6 @@
 //! Self-play on all cores: a worker a core, each with its own games and its own evaluator.
 
-use keiko_network::{Encoding, Inference, NetworkEvaluator, Weights};
+use keiko_network::{CachedEvaluator, Encoding, Inference, NetworkEvaluator, Weights};
 use keiko_selfplay::{GameRecord, SelfPlay};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
@@ -12,6 +12,8 @@ pub struct Workers<'a> {
     pub count: usize,
     /// Games each plays at once.
     pub batch: usize,
+    /// Evaluations each remembers.
+    pub cache: usize,
     /// The network behind every evaluator.
     pub weights: &'a Weights,
     /// What computes it.
@@ -27,6 +29,8 @@ pub struct Work {
     pub games: Vec<GameRecord>,
     /// Positions evaluated.
     pub evaluations: u64,
+    /// Positions whose evaluation was remembered.
+    pub remembered: u64,
     /// Time inside the network, summed over the workers.
     pub inside_network: Duration,
 }
@@ -49,16 +53,18 @@ impl Workers<'_> {
             let spawn = |_| {
                 let sender = sender.clone();
                 scope.spawn(move || {
-                    let mut evaluator = NetworkEvaluator::new(
+                    let evaluator = NetworkEvaluator::new(
                         self.weights,
                         Arc::clone(self.encoding),
                         self.batch,
                         &self.inference,
                     );
+                    let mut evaluator = CachedEvaluator::new(evaluator, self.cache);
                     let finished =
                         |game| sender.send(game).expect("the collector outlives its workers");
                     selfplay.play(&mut evaluator, take, finished, stop);
-                    (evaluator.evaluations(), evaluator.busy())
+                    let network = evaluator.network();
+                    (network.evaluations(), evaluator.hits(), network.busy())
                 })
             };
             let threads: Vec<_> = (0..self.count).map(spawn).collect();
@@ -69,8 +75,10 @@ impl Workers<'_> {
                 on_game(work.games.len() as u64);
             }
             for thread in threads {
-                let (evaluations, inside) = thread.join().expect("a self-play worker panicked");
+                let (evaluations, remembered, inside) =
+                    thread.join().expect("a self-play worker panicked");
                 work.evaluations += evaluations;
+                work.remembered += remembered;
                 work.inside_network += inside;
             }
             work

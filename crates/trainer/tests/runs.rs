@@ -103,8 +103,12 @@ fn workers_and_batches_change_nothing() {
     assert_eq!(one.networks.len(), 3);
     assert!(one.metrics.iter().any(|line| line.scalars.contains_key("arena/elo")));
     assert!(one.metrics.iter().any(|line| line.scalars.contains_key("loss_holdout/policy_kl")));
-    assert_same(&one, &run("two", &["machine.workers=2"]), "two workers");
-    assert_same(&one, &run("three", &["machine.workers=3", "machine.batch=5"]), "three workers");
+    assert_same(&one, &run("two", &["machine.workers=2", "machine.cache=0"]), "two workers");
+    assert_same(
+        &one,
+        &run("three", &["machine.workers=3", "machine.batch=5", "machine.cache=37"]),
+        "three workers",
+    );
     assert!(one.games != run("another", &["seed=2"]).games);
 }
 

@@ -5,7 +5,7 @@ mod perft;
 mod training;
 
 use crate::Failure;
-use keiko_network::{Inference, Weights};
+use keiko_network::{Inference, Network, Weights};
 use keiko_rules::Rules;
 use keiko_selfplay::SelfPlay;
 use keiko_trainer::{Experiment, Work, Workers};
@@ -36,10 +36,14 @@ enum What {
     Inference(inference::Arguments),
     /// Samples a second in learning, by what computes the gradient and on how many threads.
     Training(training::Arguments),
-    /// Self-play of an experiment's untrained network, on one worker and on as many as it says.
+    /// Self-play of an experiment's untrained network, or of a published one of its game,
+    /// on one worker and on as many as it says.
     Selfplay {
         /// The experiment.
         experiment: PathBuf,
+        /// A published network.
+        #[arg(long, value_name = "DIR")]
+        network: Option<PathBuf>,
         /// Override a value of the experiment; may be given many times.
         #[arg(long = "set", value_name = "KEY=VALUE")]
         set: Vec<String>,
@@ -54,7 +58,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         What::Perft(arguments) => perft::run(arguments),
         What::Inference(arguments) => inference::run(arguments),
         What::Training(arguments) => training::run(arguments),
-        What::Selfplay { experiment, set, seconds } => bench_selfplay(experiment, set, *seconds),
+        What::Selfplay { experiment, network, set, seconds } => {
+            bench_selfplay(experiment, network.as_deref(), set, *seconds)
+        }
     }
 }
 
@@ -62,18 +68,34 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
 #[derive(Clone, Default)]
 struct Rates {
     evaluations: Vec<f64>,
+    remembered: Vec<f64>,
     inside: Vec<f64>,
     games: Vec<f64>,
     positions: Vec<f64>,
 }
 
-fn bench_selfplay(file: &Path, set: &[String], seconds: f64) -> Result<ExitCode, Failure> {
+fn bench_selfplay(
+    file: &Path,
+    network: Option<&Path>,
+    set: &[String],
+    seconds: f64,
+) -> Result<ExitCode, Failure> {
     let experiment = Experiment::load(file, set)?;
     let rules = Arc::new(Rules::load(&experiment.rules)?);
-    let encoding = experiment.encoding(&rules);
-    let weights = Weights::init(&encoding, experiment.network, experiment.seed);
+    let (encoding, weights) = match network {
+        Some(folder) => {
+            let network = Network::load(folder)?;
+            (network.encoding(Arc::clone(&rules))?, network.weights)
+        }
+        None => {
+            let encoding = experiment.encoding(&rules);
+            let weights = Weights::init(&encoding, experiment.network, experiment.seed);
+            (encoding, weights)
+        }
+    };
+    let architecture = weights.architecture();
     let device = experiment.machine.device.open()?;
-    device.self_test(&encoding, experiment.network)?;
+    device.self_test(&encoding, architecture)?;
     let kernels = || {
         let calibration = inference::calibration(&weights, &encoding);
         Inference::cpu(experiment.inference.precision, Some(calibration))
@@ -86,6 +108,7 @@ fn bench_selfplay(file: &Path, set: &[String], seconds: f64) -> Result<ExitCode,
         let workers = Workers {
             count,
             batch: experiment.machine.batch,
+            cache: experiment.machine.cache,
             weights: &weights,
             inference: inference.clone(),
             encoding: &encoding,
@@ -99,12 +122,11 @@ fn bench_selfplay(file: &Path, set: &[String], seconds: f64) -> Result<ExitCode,
         }
         tell!("round {round} of {ROUNDS}");
     }
-    let network = &experiment.network;
     say!(
         "self-play of {} on {device}, {} blocks of {} channels, batches of {}, median of {ROUNDS} rounds of {seconds} s",
         rules.name(),
-        network.blocks,
-        network.channels,
+        architecture.blocks,
+        architecture.channels,
         experiment.machine.batch
     );
     for (count, rates) in counts.iter().zip(&rates) {
@@ -144,6 +166,8 @@ impl Rates {
     fn add(&mut self, work: &Work, elapsed: Duration, workers: usize) {
         let seconds = elapsed.as_secs_f64();
         self.evaluations.push(work.evaluations as f64 / seconds);
+        let asked = (work.evaluations + work.remembered).max(1);
+        self.remembered.push(work.remembered as f64 / asked as f64);
         self.inside.push(work.inside_network.as_secs_f64() / seconds / workers as f64);
         self.games.push(work.games.len() as f64 / seconds);
         self.positions
@@ -152,10 +176,11 @@ impl Rates {
 
     fn print(&self, workers: usize) {
         say!(
-            "{workers} worker{}: {:.0} evaluations a second, {:.1}% of the time inside the network, \
-             {:.2} games and {:.0} positions a second",
+            "{workers} worker{}: {:.0} evaluations a second and {:.1}% more remembered, {:.1}% of the \
+             time inside the network, {:.2} games and {:.0} positions a second",
             if workers == 1 { "" } else { "s" },
             median(self.evaluations.clone()),
+            100.0 * median(self.remembered.clone()),
             100.0 * median(self.inside.clone()),
             median(self.games.clone()),
             median(self.positions.clone())

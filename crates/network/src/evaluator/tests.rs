@@ -1,7 +1,7 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
-use crate::{Architecture, Pooling};
+use crate::{Architecture, CachedEvaluator, Pooling};
 use keiko_rules::Rules;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -53,7 +53,7 @@ fn setup(name: &str, channels: usize) -> (Arc<Encoding>, Weights) {
 
 type Answer = (Vec<u32>, [u32; 4]);
 
-fn answers(evaluator: &mut NetworkEvaluator, positions: &[(Game, Vec<Move>)]) -> Vec<Answer> {
+fn answers(evaluator: &mut impl Evaluator, positions: &[(Game, Vec<Move>)]) -> Vec<Answer> {
     let slots: Vec<Slot> =
         positions.iter().map(|(game, legal)| evaluator.push(game, legal)).collect();
     evaluator.run();
@@ -265,5 +265,28 @@ fn a_vulkan_device_agrees_with_the_kernels() {
             differences(&weights, &encoding, some, &Inference::exact(), &inference);
         println!("{vulkan}, {count} positions: {most:.1e} {chances:.1e} {divergence:.1e}");
         assert!(most < 1e-3 && chances < 1e-3, "{count} positions: {most} {chances}");
+    }
+}
+
+#[test]
+fn remembered_evaluations_are_the_networks() {
+    let (encoding, weights) = setup("minishogi", 32);
+    let positions = positions(&encoding, 50);
+    let new = || NetworkEvaluator::new(&weights, encoding.clone(), 8, &Inference::exact());
+    let mut plain = new();
+    let expected = answers(&mut plain, &positions);
+    for size in [0, 1, 7, 10_000] {
+        let mut cached = CachedEvaluator::new(new(), size);
+        for round in 0..3 {
+            // Batches in which some are known and some are not, and one that is known entirely.
+            for (index, chunk) in positions.chunks(13 + round).enumerate() {
+                let from = index * (13 + round);
+                assert_eq!(answers(&mut cached, chunk), expected[from..from + chunk.len()]);
+            }
+        }
+        let asked = cached.hits() + cached.network().evaluations();
+        assert_eq!(asked, 150);
+        assert!(size > 0 || cached.hits() == 0);
+        assert!(size < 100 || cached.hits() >= 99, "{}", cached.hits());
     }
 }

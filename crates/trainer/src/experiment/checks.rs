@@ -246,6 +246,7 @@ impl Experiment {
             check("arena.opening_plies", a.opening_plies, short, "below selfplay.ply_limit"),
             check("machine.workers", m.workers, (1..=256).contains(&m.workers), "1 to 256"),
             check("machine.batch", m.batch, (1..=4096).contains(&m.batch), "1 to 4096"),
+            check("machine.cache", m.cache, m.cache <= 100_000_000, "0 to 100000000"),
             check(
                 "machine.keep_checkpoints",
                 m.keep_checkpoints,
