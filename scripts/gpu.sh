@@ -8,6 +8,11 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 target="${CARGO_TARGET_DIR:-target}"
 
+scratch="$(mktemp -d)"
+trap 'rm -rf "$scratch"' EXIT
+# Mesa complains without one.
+export XDG_RUNTIME_DIR="${XDG_RUNTIME_DIR:-$scratch}"
+
 stage() { printf '\n== %s (after %d s)\n' "$1" "$SECONDS"; }
 
 has_driver() { compgen -G '/usr/share/vulkan/icd.d/*.json' >/dev/null; }
@@ -29,7 +34,7 @@ refused_run() {
 # to build.
 for kind in vulkan metal cuda rocm; do
     stage "check $kind"
-    DOCS_RS=1 cargo check --release -p keiko --features "$kind"
+    DOCS_RS=1 cargo check --release --workspace --features "keiko/$kind"
 done
 
 stage "driver"
@@ -39,14 +44,12 @@ if ! has_driver; then
     exit 0
 fi
 
-stage "tests"
-cargo test --release -p keiko-network --features vulkan --lib -- --nocapture vulkan
-
+# As in test.sh, one choice of crates and features for everything: dependencies are compiled once.
 stage "build"
-cargo build --release -p keiko --features vulkan
+cargo build --release --workspace --all-targets --features keiko/vulkan
 
-scratch="$(mktemp -d)"
-trap 'rm -rf "$scratch"' EXIT
+stage "tests"
+cargo test --release --workspace --features keiko/vulkan --lib -- --nocapture vulkan
 
 stage "a run without a driver"
 refused_run "$scratch/refused"

@@ -54,12 +54,12 @@ impl Kind {
 
     /// The devices of this kind that are here: GPUs of their own memory first, software last.
     fn devices(self) -> Vec<Device> {
-        #[cfg(feature = "gpu")]
+        #[cfg(any(feature = "metal", feature = "cuda", feature = "rocm"))]
         use burn::tensor::DeviceType;
         match self {
             Kind::Cpu => vec![Device::flex()],
             #[cfg(feature = "vulkan")]
-            Kind::Vulkan => Device::enumerate(DeviceType::Vulkan).into_vec(),
+            Kind::Vulkan => vulkan_devices(),
             #[cfg(feature = "metal")]
             Kind::Metal => Device::enumerate(DeviceType::Metal).into_vec(),
             #[cfg(feature = "cuda")]
@@ -70,6 +70,22 @@ impl Kind {
             _ => Vec::new(),
         }
     }
+}
+
+/// burn lists Vulkan's devices only if it is built with a compiler that we do without.
+#[cfg(feature = "vulkan")]
+fn vulkan_devices() -> Vec<Device> {
+    use burn_dispatch::devices::{CubeDevice, WgpuBackend, WgpuDevice, WgpuDeviceKind};
+    let kinds = [
+        WgpuDeviceKind::DiscreteGpu(0),
+        WgpuDeviceKind::IntegratedGpu(0),
+        WgpuDeviceKind::VirtualGpu(0),
+        WgpuDeviceKind::Cpu,
+    ];
+    let first = |kind| CubeDevice::Wgpu(WgpuDevice::new(kind).on(WgpuBackend::Vulkan));
+    // All that are of the kind of the first.
+    let like = |kind| CubeDevice::enumerate(first(kind).to_id());
+    kinds.into_iter().flat_map(like).map(|id| Device::new(CubeDevice::from_id(id))).collect()
 }
 
 /// Names of kinds, for a message.
