@@ -12,6 +12,8 @@ mod avx512;
 mod dense;
 mod features;
 mod heads;
+mod kernels;
+mod lanes;
 mod model;
 mod pack;
 mod pooling;
@@ -32,10 +34,11 @@ pub use pack::Precision;
 
 use crate::named::{Dense, Named};
 use crate::{Architecture, Encoding, Weights};
+use kernels::Kernels;
 use pack::{Held, LARGEST_ACTIVATION, Packed, padded};
 use pooling::{Pool, Pooled};
 use tiles::{Board, Job, Then, Tile, tiles};
-use winograd::{Finish, Kernels, Room, Transforms};
+use winograd::{Finish, Room, Transforms};
 
 /// Positions that go through a layer together, so that its weights stay in the cache.
 const TOGETHER: usize = 24;

@@ -7,6 +7,7 @@
 
 mod batch;
 mod cache;
+mod card;
 mod cpu;
 mod device;
 mod encoding;
@@ -26,6 +27,7 @@ mod winograd;
 
 pub use batch::{Batch, Sample};
 pub use cache::CachedEvaluator;
+pub use card::{Card, Heads};
 pub use cpu::{Calibration, Features, Precision};
 pub use device::{ComputeDevice, DeviceError, DeviceName};
 pub use encoding::Encoding;
@@ -33,8 +35,8 @@ pub use evaluator::{Inference, NetworkEvaluator, calibrate};
 pub use learner::{LearnError, Learner, StepReport, evaluate_losses};
 pub use losses::{Losses, MOVES_LEFT_SCALE};
 pub use network::{
-    CARD_FILE, Card, FORMAT_VERSION, GOLDEN_FILE, Heads, Network, NetworkError, ONNX_FILE,
-    Provenance, VARIANT_FILE, WEIGHTS_FILE,
+    CARD_FILE, FORMAT_VERSION, GOLDEN_FILE, Network, NetworkError, ONNX_FILE, Provenance,
+    VARIANT_FILE, WEIGHTS_FILE,
 };
 pub use optimizer::{ConfigError, LearnerConfig};
 pub use parallel::in_parallel;

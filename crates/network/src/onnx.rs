@@ -7,8 +7,8 @@
 
 mod proto;
 
+use crate::card::Card;
 use crate::named::Named;
-use crate::network::Card;
 use crate::{MOVES_LEFT_SCALE, Pooling, Weights};
 use prost::Message;
 use proto::*;

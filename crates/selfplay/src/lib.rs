@@ -11,6 +11,7 @@ mod gumbel;
 mod mates;
 mod random;
 mod record;
+mod root;
 mod search;
 mod selfplay;
 mod table;

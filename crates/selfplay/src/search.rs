@@ -74,29 +74,29 @@ pub struct RootMove {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Search {
-    game: Game,
-    config: SearchConfig,
-    tree: Tree,
-    mates: MateSolver,
-    proofs: ProofSolver,
+    pub(crate) game: Game,
+    pub(crate) config: SearchConfig,
+    pub(crate) tree: Tree,
+    pub(crate) mates: MateSolver,
+    pub(crate) proofs: ProofSolver,
     /// The root's shortest known wins, if any was found before the search.
-    wins: Vec<Win>,
-    budget: Budget,
+    pub(crate) wins: Vec<Win>,
+    pub(crate) budget: Budget,
     /// For each simulation, how many visits the root move to be chosen has.
-    schedule: Vec<u32>,
-    done: u32,
+    pub(crate) schedule: Vec<u32>,
+    pub(crate) done: u32,
     /// Noise for each root move.
-    noise: Vec<f32>,
+    pub(crate) noise: Vec<f32>,
     /// Root moves by noise and prior, best first: only the first `considered` are simulated.
-    considered: Vec<usize>,
+    pub(crate) considered: Vec<usize>,
     /// Edges from the root to the leaf in hand.
-    path: Vec<usize>,
+    pub(crate) path: Vec<usize>,
     /// The nodes above them.
-    above: Vec<NodeId>,
+    pub(crate) above: Vec<NodeId>,
     /// Legal moves of the leaf in hand.
-    legal: Vec<Move>,
-    completed: Vec<f32>,
-    policy: Vec<f32>,
+    pub(crate) legal: Vec<Move>,
+    pub(crate) completed: Vec<f32>,
+    pub(crate) policy: Vec<f32>,
 }
 
 impl Search {
@@ -153,28 +153,6 @@ impl Search {
         let simulations = if self.legal.len() == 1 { 0 } else { budget.simulations };
         self.schedule = visit_schedule(considered, simulations);
         self.find_wins();
-    }
-
-    /// Looks for forced wins at the root: the shortest within some plies, else one of any length.
-    fn find_wins(&mut self) {
-        let SearchConfig { root_mate_plies, root_mate_nodes, root_proof_nodes, .. } = self.config;
-        self.wins.clear();
-        if root_mate_plies > 0 {
-            let plies = root_mate_plies;
-            self.wins = self.mates.shortest_wins(&mut self.game, plies, root_mate_nodes);
-        }
-        if self.wins.is_empty()
-            && root_proof_nodes > 0
-            && let Verdict::Win(win) = self.proofs.solve(&mut self.game, root_proof_nodes)
-        {
-            self.wins.push(win);
-        }
-    }
-
-    /// What is proven about the root.
-    fn proof(&self) -> Option<Proof> {
-        let found = self.wins.first().map(|win| Proof::Win(win.plies));
-        found.or_else(|| self.tree.nodes.first().and_then(|root| root.proof))
     }
 
     /// Walks to the next leaf and pushes it; `None` when the budget is spent.
@@ -238,25 +216,6 @@ impl Search {
             surprise,
             simulations: self.done,
             proof: self.proof(),
-        }
-    }
-
-    /// A proven win is played and taught by its shortest moves, all alike.
-    fn won(&self, mv: Move, moves: Vec<Move>, proof: Proof, raw: Wdl) -> Findings {
-        let share = 1.0 / moves.len() as f32;
-        let prior = |mv: Move| {
-            let root = self.tree.nodes.first()?;
-            root.edges().find(|&edge| self.tree.moves[edge] == mv).map(|it| self.tree.priors[it])
-        };
-        let surprise = |&mv: &Move| relative_entropy(share, prior(mv).unwrap_or(share));
-        Findings {
-            mv,
-            surprise: moves.iter().map(surprise).sum(),
-            policy: moves.into_iter().map(|mv| (mv, share)).collect(),
-            raw,
-            root: Wdl::WIN,
-            simulations: self.done,
-            proof: Some(proof),
         }
     }
 
@@ -368,77 +327,6 @@ impl Search {
         }
     }
 
-    /// Gumbel-top-k: the moves of highest noise plus logit.
-    fn consider_root_moves(&mut self) {
-        let edges = self.tree.node(NodeId::ROOT).edges();
-        let logits = &self.tree.logits[edges.clone()];
-        let key = |i: usize| self.noise[i] + logits[i];
-        self.considered.clear();
-        self.considered.extend(0..edges.len());
-        self.considered.sort_by(|&a, &b| key(b).total_cmp(&key(a)));
-        self.considered.truncate(self.budget.considered.max(1));
-    }
-
-    /// Sequential halving: of the considered moves with the scheduled number of visits, the
-    /// best by noise, logit and score.
-    fn next_root_move(&mut self) -> usize {
-        let wanted = self.schedule[self.done as usize];
-        self.best_considered(wanted)
-    }
-
-    /// The best of the most visited considered moves, leaving out those that lose; where all lose,
-    /// the one that does so last.
-    fn best_root_move(&mut self) -> usize {
-        let edges = self.tree.node(NodeId::ROOT).edges();
-        if self.proof().is_some() {
-            return self.best_proven(edges);
-        }
-        let open = |&i: &usize| !self.tree.loses(edges.start + i);
-        let most = self.considered.iter().filter(|i| open(i));
-        let most = most.map(|&i| self.tree.visits[edges.start + i]).max();
-        let Some(most) = most else {
-            // All that were considered lose: the likeliest of the others.
-            let logit = |&i: &usize| self.tree.logits[edges.start + i];
-            let others = (0..edges.len()).filter(open);
-            return others.max_by(|a, b| logit(a).total_cmp(&logit(b))).expect("one that is open");
-        };
-        let losers: Vec<usize> = self.considered.iter().copied().filter(|i| !open(i)).collect();
-        if losers.is_empty() {
-            return self.best_considered(most);
-        }
-        let all = std::mem::take(&mut self.considered);
-        self.considered = all.iter().copied().filter(|i| !losers.contains(i)).collect();
-        let best = self.best_considered(most);
-        self.considered = all;
-        best
-    }
-
-    /// The move that a proven root is played with.
-    fn best_proven(&self, edges: std::ops::Range<usize>) -> usize {
-        let worth = |edge: usize| match self.tree.proofs[edge] {
-            Some(Proof::Win(plies)) => (3, -i32::from(plies)),
-            Some(Proof::Draw(_)) => (2, 0),
-            Some(Proof::Loss(plies)) => (0, i32::from(plies)),
-            None => (1, 0),
-        };
-        let first = edges.start;
-        let better = |best, edge| if worth(edge) > worth(best) { edge } else { best };
-        edges.reduce(better).expect("a position that is searched has moves") - first
-    }
-
-    fn best_considered(&mut self, wanted_visits: u32) -> usize {
-        let first = self.tree.node(NodeId::ROOT).edges().start;
-        self.tree.completed_scores(NodeId::ROOT, &mut self.completed);
-        let factor = self.config.sigma().factor(self.tree.most_visits(NodeId::ROOT));
-        let key =
-            |i: usize| self.noise[i] + self.tree.logits[first + i] + factor * self.completed[i];
-        let has_wanted = |&i: &usize| self.tree.visits[first + i] == wanted_visits;
-        let candidates = self.considered.iter().copied().filter(has_wanted);
-        candidates
-            .reduce(|best, i| if key(i) > key(best) { i } else { best })
-            .expect("the schedule asks for visits that some considered move has")
-    }
-
     fn next_reply(&mut self, node: NodeId) -> usize {
         self.improve(node);
         most_lagging(&self.policy, &self.tree.visits[self.tree.node(node).edges()])
@@ -446,7 +334,7 @@ impl Search {
 
     /// Fills `policy` with the node's improved policy. Moves that lose have no part in it, unless
     /// all do.
-    fn improve(&mut self, node: NodeId) {
+    pub(crate) fn improve(&mut self, node: NodeId) {
         self.tree.completed_scores(node, &mut self.completed);
         let factor = self.config.sigma().factor(self.tree.most_visits(node));
         let edges = self.tree.node(node).edges();
@@ -462,6 +350,6 @@ impl Search {
 }
 
 /// `p ln(p / q)`, zero where `p` is.
-fn relative_entropy(p: f32, q: f32) -> f32 {
+pub(crate) fn relative_entropy(p: f32, q: f32) -> f32 {
     if p > 0.0 { p * (p / q.max(f32::MIN_POSITIVE)).ln() } else { 0.0 }
 }

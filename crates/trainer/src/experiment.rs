@@ -4,7 +4,7 @@ mod checks;
 
 use keiko_network::{Architecture, DeviceName, Encoding, LearnerConfig, Precision, Weights};
 use keiko_rules::{Rules, nearest};
-use keiko_selfplay::{SearchConfig, SelfPlayConfig};
+use keiko_selfplay::{SearchConfig, SelfPlay, SelfPlayConfig};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -228,6 +228,17 @@ impl Experiment {
     /// How the network sees a game by these rules.
     pub fn encoding(&self, rules: &Arc<Rules>) -> Arc<Encoding> {
         Arc::new(Encoding::with_progress(Arc::clone(rules), self.network.progress))
+    }
+
+    /// Self-play by the network of a step.
+    pub fn selfplay(&self, rules: &Arc<Rules>, network: u64) -> SelfPlay {
+        SelfPlay {
+            rules: Arc::clone(rules),
+            search: self.search,
+            games: self.selfplay.clone(),
+            seed: self.seed,
+            network,
+        }
     }
 
     /// The network before its first step.

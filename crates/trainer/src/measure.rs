@@ -316,13 +316,7 @@ impl Contest<'_> {
 impl Run {
     /// What the games of this generation have in common.
     pub(crate) fn selfplay(&self) -> SelfPlay {
-        SelfPlay {
-            rules: Arc::clone(&self.rules),
-            search: self.experiment.search,
-            games: self.experiment.selfplay.clone(),
-            seed: self.experiment.seed,
-            network: self.learner.steps(),
-        }
+        self.experiment.selfplay(&self.rules, self.learner.steps())
     }
 
     /// The threads that play, on the averaged network.

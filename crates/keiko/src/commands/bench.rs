@@ -7,7 +7,6 @@ mod training;
 use crate::Failure;
 use keiko_network::{Inference, Network, Weights};
 use keiko_rules::Rules;
-use keiko_selfplay::SelfPlay;
 use keiko_trainer::{Experiment, Work, Workers};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -147,15 +146,9 @@ fn one_round(
     rules: &Arc<Rules>,
     seconds: f64,
 ) -> (Work, Duration) {
-    let selfplay = SelfPlay {
-        rules: Arc::clone(rules),
-        search: experiment.search,
-        games: experiment.selfplay.clone(),
-        seed: experiment.seed,
-        network: 0,
-    };
+    let selfplay = experiment.selfplay(rules, 0);
     // More games than any machine plays in a round.
-    let numbers: Vec<u64> = (0..10_000_000).collect();
+    let numbers: Vec<u64> = (0..1_000_000).collect();
     let began = Instant::now();
     let stop = || began.elapsed().as_secs_f64() > seconds;
     let work = workers.play(&selfplay, &numbers, stop, |_| ());

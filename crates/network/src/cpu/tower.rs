@@ -7,10 +7,11 @@
 
 use super::dense::{mask, sums};
 use super::features::Features;
+use super::kernels::{Kernels, Shape};
 use super::pack::padded;
 use super::pooling::{Pool, Pooled};
 use super::tiles::Board;
-use super::winograd::{Finish, Kernels, Room, Shape, Transforms};
+use super::winograd::{Finish, Room, Transforms};
 use super::{TAPS, by_tap};
 use crate::named::Named;
 use crate::parallel::{self, in_parallel};

@@ -5,25 +5,12 @@
 //! positions. A row's sums do not depend on other rows.
 
 use super::features::Features;
+use super::kernels::{Kernels, Shape};
+use super::lanes::{Lanes, Matrix, WIDTH, add, lanes, matrix};
 use super::pack::LANES;
-use super::product::Product;
 use super::tiles::Board;
 use super::vectors::Vectors;
 use crate::winograd::Axis;
-
-/// Channels that the transforms work on at a time: activations are filled up to whole blocks of
-/// them, and what leads to them is found once for two vectors.
-const WIDTH: usize = 2 * LANES;
-
-/// So many channels.
-type Lanes = [f32; WIDTH];
-
-/// One axis' transform: a matrix, row by row.
-#[derive(Clone, Debug)]
-struct Matrix {
-    columns: usize,
-    factors: Vec<f32>,
-}
 
 /// The transforms of one board.
 #[derive(Debug)]
@@ -44,22 +31,6 @@ pub(super) struct Transforms {
 /// Taps of a kernel along one axis.
 const TAPS: usize = 3;
 
-/// Activations in the transformed domain: `[points, rows, channels]`, a row for each tile of each
-/// position.
-#[derive(Copy, Clone, Debug)]
-pub(super) struct Shape {
-    pub(super) rows: usize,
-    pub(super) channels: usize,
-}
-
-impl Shape {
-    /// From one point's rows to the next one's. Without the gap, points would lie a power of two
-    /// apart and fight for the same few places in the cache.
-    pub(super) fn stride(self) -> usize {
-        self.rows * self.channels + LANES
-    }
-}
-
 /// Room for a transform's first half.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Lines {
@@ -77,83 +48,6 @@ pub(super) struct Room {
     pub(super) lines: Lines,
 }
 
-/// A convolution's kernels in the transformed domain, `[points, inputs, outputs]`, both filled up
-/// to whole lanes: one small product a point.
-#[derive(Clone, Debug)]
-pub(super) struct Kernels {
-    pub(super) inputs: usize,
-    pub(super) outputs: usize,
-    pub(super) values: Vectors,
-}
-
-impl Kernels {
-    /// A point's kernels and their gap.
-    pub(super) fn stride(&self) -> usize {
-        Shape { rows: self.inputs, channels: self.outputs }.stride()
-    }
-
-    /// Multiplies activations with them, point by point.
-    pub(super) fn multiply(
-        &self,
-        features: Features,
-        points: usize,
-        rows: usize,
-        from: &[f32],
-        to: &mut [f32],
-    ) {
-        let before = Shape { rows, channels: self.inputs }.stride();
-        let after = Shape { rows, channels: self.outputs }.stride();
-        for point in 0..points {
-            Product {
-                rows,
-                depth: self.inputs,
-                columns: self.outputs,
-                a: &from[point * before..],
-                a_row: self.inputs,
-                a_step: 1,
-                b: &self.values[point * self.stride()..],
-                b_row: self.outputs,
-                c: &mut to[point * after..],
-                c_row: self.outputs,
-                add: false,
-            }
-            .run(features);
-        }
-    }
-}
-
-impl Kernels {
-    /// Their slopes, of their layout, or those added to `out`: of what was multiplied with them
-    /// and of the products' slopes.
-    pub(super) fn slopes(
-        &self,
-        features: Features,
-        rows: usize,
-        (from, to): (&[f32], &[f32]),
-        add: bool,
-        out: &mut [f32],
-    ) {
-        let before = Shape { rows, channels: self.inputs }.stride();
-        let after = Shape { rows, channels: self.outputs }.stride();
-        for point in 0..self.values.len() / self.stride() {
-            Product {
-                rows: self.inputs,
-                depth: rows,
-                columns: self.outputs,
-                a: &from[point * before..],
-                a_row: 1,
-                a_step: self.inputs,
-                b: &to[point * after..],
-                b_row: self.outputs,
-                c: &mut out[point * self.stride()..],
-                c_row: self.outputs,
-                add,
-            }
-            .run(features);
-        }
-    }
-}
-
 /// What happens to a convolution's sums.
 #[derive(Copy, Clone, Debug)]
 pub(super) enum Finish<'a> {
@@ -167,97 +61,6 @@ pub(super) enum Finish<'a> {
     Mask(&'a [f32]),
     /// The same for what the output holds and they add up to.
     AddMask(&'a [f32]),
-}
-
-fn matrix(rows: impl Iterator<Item = Vec<f64>>) -> Matrix {
-    let (mut columns, mut factors) = (0, Vec::new());
-    for row in rows {
-        columns = row.len();
-        factors.extend(row.into_iter().map(|factor| factor as f32));
-    }
-    Matrix { columns, factors }
-}
-
-impl Matrix {
-    fn rows(&self) -> usize {
-        self.factors.len() / self.columns
-    }
-
-    fn transposed(&self) -> Matrix {
-        let (rows, columns) = (self.rows(), self.columns);
-        let places = (0..columns).flat_map(|column| (0..rows).map(move |row| (row, column)));
-        let factors = places.map(|(row, column)| self.factors[row * columns + column]).collect();
-        Matrix { columns: rows, factors }
-    }
-
-    /// Applies it to the entries that `entry` gives; `put` takes each row's sum. For the lengths
-    /// that boards up to 11x11 have, the entries stay in registers.
-    #[inline(always)]
-    fn apply<const FUSED: bool>(
-        &self,
-        entry: impl Fn(usize) -> Lanes,
-        put: impl FnMut(usize, Lanes),
-    ) {
-        match self.columns {
-            3 => self.fixed::<3, FUSED>(entry, put),
-            4 => self.fixed::<4, FUSED>(entry, put),
-            5 => self.fixed::<5, FUSED>(entry, put),
-            6 => self.fixed::<6, FUSED>(entry, put),
-            7 => self.fixed::<7, FUSED>(entry, put),
-            8 => self.fixed::<8, FUSED>(entry, put),
-            9 => self.fixed::<9, FUSED>(entry, put),
-            10 => self.fixed::<10, FUSED>(entry, put),
-            12 => self.fixed::<12, FUSED>(entry, put),
-            14 => self.fixed::<14, FUSED>(entry, put),
-            _ => self.any::<FUSED>(entry, put),
-        }
-    }
-
-    #[inline(always)]
-    fn fixed<const N: usize, const FUSED: bool>(
-        &self,
-        entry: impl Fn(usize) -> Lanes,
-        mut put: impl FnMut(usize, Lanes),
-    ) {
-        let mut entries = [[0.0; WIDTH]; N];
-        for (index, slot) in entries.iter_mut().enumerate() {
-            *slot = entry(index);
-        }
-        for (row, factors) in self.factors.chunks_exact(N).enumerate() {
-            let mut sum = [0.0; WIDTH];
-            for index in 0..N {
-                add::<FUSED>(&mut sum, &entries[index], factors[index]);
-            }
-            put(row, sum);
-        }
-    }
-
-    #[inline(always)]
-    fn any<const FUSED: bool>(
-        &self,
-        entry: impl Fn(usize) -> Lanes,
-        mut put: impl FnMut(usize, Lanes),
-    ) {
-        for (row, factors) in self.factors.chunks_exact(self.columns).enumerate() {
-            let mut sum = [0.0; WIDTH];
-            for (index, &factor) in factors.iter().enumerate() {
-                add::<FUSED>(&mut sum, &entry(index), factor);
-            }
-            put(row, sum);
-        }
-    }
-}
-
-/// Adds some channels times a factor.
-#[inline(always)]
-fn add<const FUSED: bool>(sum: &mut Lanes, values: &Lanes, factor: f32) {
-    for lane in 0..WIDTH {
-        sum[lane] = if FUSED {
-            values[lane].mul_add(factor, sum[lane])
-        } else {
-            values[lane] * factor + sum[lane]
-        };
-    }
 }
 
 impl Transforms {
@@ -611,8 +414,3 @@ for_each_machine!(
     unweigh_avx512,
     (points: &[f32], size: usize, out: &mut [f32])
 );
-
-#[inline(always)]
-fn lanes(values: &[f32]) -> Lanes {
-    values[..WIDTH].try_into().expect("as many channels")
-}

@@ -1,6 +1,7 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
+use crate::Architecture;
 use std::sync::Arc;
 
 fn encoding(name: &str) -> Encoding {

@@ -4,7 +4,7 @@ use super::{ROUNDS, median};
 use crate::Failure;
 use keiko_network::{Batch, Encoding, Features, Learner};
 use keiko_rules::Rules;
-use keiko_selfplay::{Purpose, SelfPlay, UniformEvaluator, generator};
+use keiko_selfplay::{Purpose, UniformEvaluator, generator};
 use keiko_trainer::{Experiment, ReplayBuffer};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -89,13 +89,7 @@ fn paths(experiment: &Experiment, encoding: &Arc<Encoding>) -> Vec<Path> {
 
 /// A step's samples, from games played by a search without a network.
 fn batches(experiment: &Experiment, rules: &Arc<Rules>, encoding: &Arc<Encoding>) -> Vec<Batch> {
-    let selfplay = SelfPlay {
-        rules: Arc::clone(rules),
-        search: experiment.search,
-        games: experiment.selfplay.clone(),
-        seed: experiment.seed,
-        network: 0,
-    };
+    let selfplay = experiment.selfplay(rules, 0);
     let (numbers, games) = (Mutex::new(0..GAMES), Mutex::new(Vec::new()));
     let take = || numbers.lock().expect("no panic while it was held").next();
     let finished = |game| games.lock().expect("no panic while it was held").push(game);

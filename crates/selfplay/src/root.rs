@@ -1,0 +1,120 @@
+//! What a search does at its root alone: forced wins first, then sequential halving.
+
+use crate::search::{Findings, Search, relative_entropy};
+use crate::tree::NodeId;
+use crate::{Proof, SearchConfig, Verdict, Wdl};
+use keiko_rules::Move;
+
+impl Search {
+    /// Looks for forced wins at the root: the shortest within some plies, else one of any length.
+    pub(crate) fn find_wins(&mut self) {
+        let SearchConfig { root_mate_plies, root_mate_nodes, root_proof_nodes, .. } = self.config;
+        self.wins.clear();
+        if root_mate_plies > 0 {
+            let plies = root_mate_plies;
+            self.wins = self.mates.shortest_wins(&mut self.game, plies, root_mate_nodes);
+        }
+        if self.wins.is_empty()
+            && root_proof_nodes > 0
+            && let Verdict::Win(win) = self.proofs.solve(&mut self.game, root_proof_nodes)
+        {
+            self.wins.push(win);
+        }
+    }
+
+    /// What is proven about the root.
+    pub(crate) fn proof(&self) -> Option<Proof> {
+        let found = self.wins.first().map(|win| Proof::Win(win.plies));
+        found.or_else(|| self.tree.nodes.first().and_then(|root| root.proof))
+    }
+
+    /// A proven win is played and taught by its shortest moves, all alike.
+    pub(crate) fn won(&self, mv: Move, moves: Vec<Move>, proof: Proof, raw: Wdl) -> Findings {
+        let share = 1.0 / moves.len() as f32;
+        let prior = |mv: Move| {
+            let root = self.tree.nodes.first()?;
+            root.edges().find(|&edge| self.tree.moves[edge] == mv).map(|it| self.tree.priors[it])
+        };
+        let surprise = |&mv: &Move| relative_entropy(share, prior(mv).unwrap_or(share));
+        Findings {
+            mv,
+            surprise: moves.iter().map(surprise).sum(),
+            policy: moves.into_iter().map(|mv| (mv, share)).collect(),
+            raw,
+            root: Wdl::WIN,
+            simulations: self.done,
+            proof: Some(proof),
+        }
+    }
+
+    /// Gumbel-top-k: the moves of highest noise plus logit.
+    pub(crate) fn consider_root_moves(&mut self) {
+        let edges = self.tree.node(NodeId::ROOT).edges();
+        let logits = &self.tree.logits[edges.clone()];
+        let key = |i: usize| self.noise[i] + logits[i];
+        self.considered.clear();
+        self.considered.extend(0..edges.len());
+        self.considered.sort_by(|&a, &b| key(b).total_cmp(&key(a)));
+        self.considered.truncate(self.budget.considered.max(1));
+    }
+
+    /// Sequential halving: of the considered moves with the scheduled number of visits, the
+    /// best by noise, logit and score.
+    pub(crate) fn next_root_move(&mut self) -> usize {
+        let wanted = self.schedule[self.done as usize];
+        self.best_considered(wanted)
+    }
+
+    /// The best of the most visited considered moves, leaving out those that lose; where all lose,
+    /// the one that does so last.
+    pub(crate) fn best_root_move(&mut self) -> usize {
+        let edges = self.tree.node(NodeId::ROOT).edges();
+        if self.proof().is_some() {
+            return self.best_proven(edges);
+        }
+        let open = |&i: &usize| !self.tree.loses(edges.start + i);
+        let most = self.considered.iter().filter(|i| open(i));
+        let most = most.map(|&i| self.tree.visits[edges.start + i]).max();
+        let Some(most) = most else {
+            // All that were considered lose: the likeliest of the others.
+            let logit = |&i: &usize| self.tree.logits[edges.start + i];
+            let others = (0..edges.len()).filter(open);
+            return others.max_by(|a, b| logit(a).total_cmp(&logit(b))).expect("one that is open");
+        };
+        let losers: Vec<usize> = self.considered.iter().copied().filter(|i| !open(i)).collect();
+        if losers.is_empty() {
+            return self.best_considered(most);
+        }
+        let all = std::mem::take(&mut self.considered);
+        self.considered = all.iter().copied().filter(|i| !losers.contains(i)).collect();
+        let best = self.best_considered(most);
+        self.considered = all;
+        best
+    }
+
+    /// The move that a proven root is played with.
+    pub(crate) fn best_proven(&self, edges: std::ops::Range<usize>) -> usize {
+        let worth = |edge: usize| match self.tree.proofs[edge] {
+            Some(Proof::Win(plies)) => (3, -i32::from(plies)),
+            Some(Proof::Draw(_)) => (2, 0),
+            Some(Proof::Loss(plies)) => (0, i32::from(plies)),
+            None => (1, 0),
+        };
+        let first = edges.start;
+        let better = |best, edge| if worth(edge) > worth(best) { edge } else { best };
+        edges.reduce(better).expect("a position that is searched has moves") - first
+    }
+
+    pub(crate) fn best_considered(&mut self, wanted_visits: u32) -> usize {
+        let first = self.tree.node(NodeId::ROOT).edges().start;
+        self.tree.completed_scores(NodeId::ROOT, &mut self.completed);
+        let factor = self.config.sigma().factor(self.tree.most_visits(NodeId::ROOT));
+        let key =
+            |i: usize| self.noise[i] + self.tree.logits[first + i] + factor * self.completed[i];
+        let has_wanted = |&i: &usize| self.tree.visits[first + i] == wanted_visits;
+        let candidates = self.considered.iter().copied().filter(has_wanted);
+        candidates
+            .reduce(|best, i| if key(i) > key(best) { i } else { best })
+            .expect("the schedule asks for visits that some considered move has")
+    }
+}
