@@ -42,8 +42,6 @@ use winograd::{Finish, Room, Transforms};
 
 /// Positions that go through a layer together, so that its weights stay in the cache.
 const TOGETHER: usize = 24;
-/// What an 8-bit input plane of 1 is worth: planes go from 0 to 1.
-const INPUT_UNIT: f32 = 1.0 / LARGEST_ACTIVATION;
 /// Taps of a 3x3 kernel.
 const TAPS: usize = 9;
 /// Conversions to smaller numbers take so many at a time.
@@ -178,8 +176,9 @@ fn dot(a: &[f32], b: &[f32]) -> f32 {
 }
 
 impl CpuNetwork {
-    /// Packs weights. The trunk has the precision asked for; heads of an 8-bit trunk read bf16
-    /// where the processor has that, else f32.
+    /// Packs weights. The blocks have the precision asked for; before and behind 8-bit ones, stem
+    /// and heads read bf16 where the processor has that, else f32: with an 8-bit stem a trained
+    /// network's chances were off by 0.030 at most instead of 0.014, for 4% more positions a second.
     pub(crate) fn new(
         encoding: &Encoding,
         weights: &Weights,
@@ -214,7 +213,7 @@ impl CpuNetwork {
                 },
             )
         };
-        let stem_words = held.words(encoding.planes());
+        let stem_words = outer.words(encoding.planes());
         let (stem, stem_bias) = named.layer("stem");
         let (policy, policy_bias) = named.layer("policy.output");
         let value_channels = named.get("value.conv.bias").len();
@@ -229,7 +228,7 @@ impl CpuNetwork {
             tiles: tiles(board),
             planes: encoding.planes(),
             channels,
-            stem: Packed::new(held, stem, stem_bias, 9, stem_words, INPUT_UNIT),
+            stem: Packed::new(outer, stem, stem_bias, 9, stem_words, 1.0),
             blocks: (0..blocks).map(trunk).collect(),
             pools: (0..blocks).map(|block| Pool::new(weights, block)).collect(),
             per_unit: (0..blocks)
@@ -297,20 +296,19 @@ impl CpuNetwork {
         positions: &[f32],
         count: usize,
         scratch: &mut Scratch,
-        mut see: impl FnMut(usize, &[f32]),
+        see: impl FnMut(usize, &[f32]),
     ) {
         let size = self.planes * self.board.squares();
-        for (position, trunk) in positions.chunks_exact(size).zip(&mut scratch.trunk) {
-            self.lay_out(position, &mut scratch.planes);
-            self.layer(
-                &self.stem,
-                &scratch.planes,
-                1.0 / INPUT_UNIT,
-                &mut scratch.words,
-                Then::Relu,
-                trunk,
-            );
+        let Scratch { planes, words, trunk, .. } = &mut *scratch;
+        for (position, trunk) in positions.chunks_exact(size).zip(trunk) {
+            self.lay_out(position, planes);
+            self.layer(&self.stem, planes, 1.0, words, Then::Relu, trunk);
         }
+        self.run_blocks(count, scratch, see);
+    }
+
+    /// The blocks, on what the stem has left.
+    fn run_blocks(&self, count: usize, scratch: &mut Scratch, mut see: impl FnMut(usize, &[f32])) {
         for (block, ([first, second], per_unit)) in
             self.blocks.iter().zip(&self.per_unit).enumerate()
         {
