@@ -1,6 +1,7 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
+use crate::golden::Answers;
 use crate::{Architecture, CachedEvaluator, Pooling};
 use keiko_rules::Rules;
 use rand::{RngExt, SeedableRng};
@@ -165,6 +166,23 @@ fn all_ways_to_compute_agree() {
     }
 }
 
+/// The largest difference of any logit, chance or length, in parts of what is above 1.
+fn answer_difference(
+    weights: &Weights,
+    encoding: &Arc<Encoding>,
+    positions: &[(Game, Vec<Move>)],
+) -> f32 {
+    let size = encoding.planes() * encoding.squares();
+    let mut inputs = vec![0.0; positions.len() * size];
+    for ((game, _), input) in positions.iter().zip(inputs.chunks_exact_mut(size)) {
+        encoding.encode(game, input);
+    }
+    let device = ComputeDevice::cpu();
+    let model = Model::fixed(encoding, weights, device.tensors());
+    let burn = Answers::on(&device, &model, encoding, &inputs, 32);
+    Answers::of(weights, encoding, &inputs).relative_difference(&burn)
+}
+
 #[test]
 fn full_precision_agrees_with_burn_in_every_variant() {
     for name in Rules::variants() {
@@ -179,6 +197,8 @@ fn full_precision_agrees_with_burn_in_every_variant() {
                 differences(&weights, &encoding, &positions, &burn(), &exact);
             println!("{name}: {most:.1e} {chances:.1e} {divergence:.1e}");
             assert!(most <= 1e-5 && chances <= 1e-5, "{name} {most} {chances}");
+            let logits = answer_difference(&weights, &encoding, &positions);
+            assert!(logits <= 1e-5, "{name} {logits}");
         }
     }
 }
