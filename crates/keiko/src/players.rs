@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// The search of networks outside training: the paper's constants, and forced wins looked for
-/// about as long as a hundred evaluations take.
+/// further than in training.
 pub(crate) const SEARCH: SearchConfig = SearchConfig {
     considered_moves: 16,
     c_visit: 50.0,

@@ -7,8 +7,7 @@ use super::pack::LANES;
 #[repr(C, align(64))]
 struct Aligned([f32; LANES]);
 
-/// Numbers that begin at a cache line, so that no vector of a row of whole vectors spans two: a
-/// product whose weights lie elsewhere takes half as long again.
+/// Numbers that begin at a cache line, so that no vector of a row of whole vectors spans two.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Vectors(Vec<Aligned>);
 
