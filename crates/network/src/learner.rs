@@ -5,6 +5,7 @@ use crate::losses::{Losses, Outputs, Scales, Sums};
 use crate::model::{Model, host, input, leaves};
 use crate::optimizer::{LearnerConfig, Moments, Rate, average_decay};
 use crate::parallel::{self, in_parallel};
+use crate::weights::length;
 use crate::winograd::Winograd;
 use crate::{Batch, ComputeDevice, Encoding, StorageError, Weights, storage};
 use burn::tensor::{Device, Tensor, TensorData};
@@ -134,32 +135,33 @@ impl Learner {
         if micro_batches.iter().all(Batch::is_empty) {
             return Err(LearnError::NoSamples);
         }
-        let (losses, gradient) = self.gradient(micro_batches, threads)?;
-        let gradient_norm = gradient.norm();
-        if let Some(parameter) = gradient.first_non_finite() {
+        let (losses, gradient, gradient_norm) = self.gradient(micro_batches, threads)?;
+        if !gradient_norm.is_finite()
+            && let Some(parameter) = gradient.first_non_finite()
+        {
             return Err(LearnError::Gradient { parameter: parameter.to_owned() });
         }
         let step = self.steps + 1;
         let rate = Rate::new(&self.config, learning_rate, step, gradient_norm);
         let keep = average_decay(self.config.average_decay, step);
         let all = (&mut self.weights, &mut self.average);
-        let update_norm = self.moments.update(all, &gradient, rate, keep, threads);
+        let norms = self.moments.update(all, &gradient, rate, keep, threads);
         self.steps = step;
         Ok(StepReport {
             losses,
             total_loss: self.config.total(&losses),
             gradient_norm,
-            update_norm,
-            weight_norm: self.weights.norm(),
+            update_norm: norms.update,
+            weight_norm: norms.weights,
         })
     }
 
-    /// Losses and gradient of all micro-batches, summed in index order.
+    /// Losses of all micro-batches, and their gradients, summed in index order, with its length.
     fn gradient(
         &mut self,
         micro_batches: &[Batch],
         threads: usize,
-    ) -> Result<(Losses, Weights), LearnError> {
+    ) -> Result<(Losses, Weights, f32), LearnError> {
         let scales = Scales::new(&self.config, micro_batches);
         let (weights, encoding) = (&self.weights, &self.encoding);
         self.spaces.0.resize_with(threads.clamp(1, micro_batches.len()), Workspace::default);
@@ -181,7 +183,8 @@ impl Learner {
         }
         let mut sums = Sums::default();
         all.into_iter().for_each(|its_sums| sums.add(its_sums));
-        Ok((sums.means(), sum(gradients, threads)))
+        let (gradient, norm) = sum(gradients, threads);
+        Ok((sums.means(), gradient, norm))
     }
 
     /// Writes everything needed to go on exactly as one safetensors file.
@@ -218,19 +221,21 @@ impl Learner {
     }
 }
 
-/// Gradients of the same shapes, added up in their order.
-fn sum(gradients: Vec<Weights>, threads: usize) -> Weights {
+/// Gradients of the same shapes, added up in their order, and the length of their sum.
+fn sum(gradients: Vec<Weights>, threads: usize) -> (Weights, f32) {
     let mut all = gradients.into_iter();
     let mut total = all.next().expect("a step has micro-batches");
     let others: Vec<Weights> = all.collect();
     let parameters = total.parameters_mut().iter_mut().enumerate();
-    in_parallel(parameters, &mut parallel::threads(threads), |(), (index, parameter)| {
+    let threads = &mut parallel::threads(threads);
+    let squares = in_parallel(parameters, threads, |(), (index, parameter)| {
         for other in &others {
             let theirs = &other.parameters()[index].values;
             parameter.values.iter_mut().zip(theirs).for_each(|(a, b)| *a += b);
         }
+        parameter.square()
     });
-    total
+    (total, length(squares))
 }
 
 /// Losses and gradient of one micro-batch, by burn.

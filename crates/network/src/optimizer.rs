@@ -4,6 +4,7 @@
 //! and ask for the default device when loading. Memory-bound work of a few milliseconds a step.
 
 use crate::parallel::{self, in_parallel};
+use crate::weights::length;
 use crate::{Losses, Weights};
 use serde::{Deserialize, Serialize};
 
@@ -103,7 +104,7 @@ pub(crate) struct Moments {
 
 impl Moments {
     /// Moves the weights one step along a gradient and the average towards them, of which it
-    /// keeps a share; the length of the step.
+    /// keeps a share.
     pub(crate) fn update(
         &mut self,
         (weights, average): (&mut Weights, &mut Weights),
@@ -111,7 +112,7 @@ impl Moments {
         rate: Rate<'_>,
         keep: f32,
         threads: usize,
-    ) -> f32 {
+    ) -> Norms {
         let parameters = weights.parameters_mut().iter_mut().zip(gradient.parameters());
         let moments = self.first.parameters_mut().iter_mut().zip(self.second.parameters_mut());
         let all = parameters.zip(moments).zip(average.parameters_mut());
@@ -129,10 +130,20 @@ impl Moments {
                 *mean += (1.0 - keep) * (*weight - *mean);
                 square += f64::from(change) * f64::from(change);
             }
-            square
+            (square, weight.square())
         });
-        squares.iter().sum::<f64>().sqrt() as f32
+        let (updates, weights): (Vec<f64>, Vec<f64>) = squares.into_iter().unzip();
+        Norms { update: length(updates), weights: length(weights) }
     }
+}
+
+/// What a step measures of itself.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Norms {
+    /// Length of the change made.
+    pub(crate) update: f32,
+    /// Length of the weights after it.
+    pub(crate) weights: f32,
 }
 
 /// One step's factors.

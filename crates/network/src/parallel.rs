@@ -3,14 +3,19 @@
 use std::sync::Mutex;
 
 /// The results of `work` for each item, in the items' order, on a thread for each of `spaces`,
-/// which the thread works in. What thread takes what changes no result.
+/// which the thread works in; the caller's is one of them, so that it keeps its core. What thread
+/// takes what changes no result.
+///
+/// # Panics
+/// When there is no space, or `work` panics.
 pub fn in_parallel<I: Send, S: Send, T: Send>(
     items: impl IntoIterator<Item = I, IntoIter: Send>,
     spaces: &mut [S],
     work: impl Fn(&mut S, I) -> T + Sync,
 ) -> Vec<T> {
-    if let [space] = spaces {
-        return items.into_iter().map(|item| work(space, item)).collect();
+    let (own, others) = spaces.split_first_mut().expect("a space for the caller at least");
+    if others.is_empty() {
+        return items.into_iter().map(|item| work(own, item)).collect();
     }
     let items = Mutex::new(items.into_iter().enumerate());
     let take = |space: &mut S| {
@@ -18,11 +23,12 @@ pub fn in_parallel<I: Send, S: Send, T: Send>(
         std::iter::from_fn(next).map(|(index, item)| (index, work(space, item))).collect::<Vec<_>>()
     };
     let mut results: Vec<(usize, T)> = std::thread::scope(|scope| {
-        let workers: Vec<_> = spaces.iter_mut().map(|space| scope.spawn(|| take(space))).collect();
+        let workers: Vec<_> = others.iter_mut().map(|space| scope.spawn(|| take(space))).collect();
+        let mine = take(own);
         let join = |worker: std::thread::ScopedJoinHandle<'_, _>| {
             worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         };
-        workers.into_iter().flat_map(join).collect()
+        mine.into_iter().chain(workers.into_iter().flat_map(join)).collect()
     });
     results.sort_by_key(|&(index, _)| index);
     results.into_iter().map(|(_, result)| result).collect()

@@ -91,6 +91,16 @@ impl Parameter {
     pub(crate) fn decays(&self) -> bool {
         self.shape.len() >= 2
     }
+
+    /// The sum of its values' squares.
+    pub(crate) fn square(&self) -> f64 {
+        self.values.iter().map(|&x| f64::from(x) * f64::from(x)).sum()
+    }
+}
+
+/// The Euclidean length of parameters with these squares.
+pub(crate) fn length(squares: impl IntoIterator<Item = f64>) -> f32 {
+    squares.into_iter().sum::<f64>().sqrt() as f32
 }
 
 /// How a parameter begins.
@@ -229,14 +239,6 @@ impl Weights {
     /// Whether there are no parameters, which no network has.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
-    }
-
-    /// Euclidean norm over all parameters.
-    pub fn norm(&self) -> f32 {
-        let squares = |parameter: &Parameter| -> f64 {
-            parameter.values.iter().map(|&x| f64::from(x) * f64::from(x)).sum()
-        };
-        self.parameters.iter().map(squares).sum::<f64>().sqrt() as f32
     }
 
     /// The first parameter that holds a NaN or an infinity.
