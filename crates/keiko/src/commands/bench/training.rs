@@ -42,9 +42,12 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let encoding = experiment.encoding(&rules);
     let batches = batches(&experiment, &rules, &encoding);
     let mut paths = paths(&experiment, &encoding);
+    let learning_rate = experiment.learning_rate(100);
+    // Not measured: the first steps wait for their memory.
+    paths.iter_mut().for_each(|path| _ = rate(path, &batches, learning_rate));
     for round in 1..=arguments.rounds {
         for path in &mut paths {
-            let rate = rate(path, &batches, experiment.learning_rate(100));
+            let rate = rate(path, &batches, learning_rate);
             path.rates.push(rate);
         }
         tell!("round {round} of {}", arguments.rounds);
