@@ -4,7 +4,7 @@ use crate::Failure;
 use crate::external::{EngineSpec, ExternalEngine, Reply, split_command};
 use keiko_network::{Inference, Network, NetworkEvaluator, Precision};
 use keiko_rules::{Move, Rules};
-use keiko_selfplay::SearchConfig;
+use keiko_selfplay::{Puct, SearchConfig, SearchKind};
 use keiko_trainer::arena::{Player, PlayerError, RandomPlayer, SearchPlayer, Turn};
 use std::path::Path;
 use std::sync::Arc;
@@ -12,6 +12,7 @@ use std::sync::Arc;
 /// The search of networks outside training: the paper's constants, and forced wins looked for
 /// further than in training.
 pub(crate) const SEARCH: SearchConfig = SearchConfig {
+    kind: SearchKind::Gumbel,
     considered_moves: 16,
     c_visit: 50.0,
     c_scale: 1.0,
@@ -20,6 +21,7 @@ pub(crate) const SEARCH: SearchConfig = SearchConfig {
     root_mate_plies: 9,
     root_mate_nodes: 5_000,
     root_proof_nodes: 5_000,
+    puct: Puct::USUAL,
 };
 
 /// A player as named on the command line, with what is needed to seat it.

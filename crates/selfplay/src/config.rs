@@ -1,18 +1,30 @@
 //! The `[search]` and `[selfplay]` sections of an experiment. Every number here changes
 //! results, so none has a hidden default.
 
-use crate::{Budget, Sigma};
+use crate::{Budget, Puct, Sigma};
 use serde::{Deserialize, Serialize};
 
-/// `[search]`: the constants of Gumbel search, and how hard it looks for forced wins.
+/// How a search chooses what to look at next.
+#[derive(Copy, Clone, Eq, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SearchKind {
+    /// Gumbel-top-k and sequential halving at the root, the improved policy below it.
+    Gumbel,
+    /// AlphaZero's rule: the score, and a bonus for moves that are likely and little visited.
+    Puct,
+}
+
+/// `[search]`: the constants of the search, and how hard it looks for forced wins.
 #[derive(Copy, Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SearchConfig {
-    /// Root moves considered at most; never more than half the simulations.
+    /// Which search; the constants of the other one change nothing.
+    pub kind: SearchKind,
+    /// Gumbel: root moves considered at most; never more than half the simulations.
     pub considered_moves: usize,
-    /// The paper's c_visit.
+    /// Gumbel: the paper's c_visit.
     pub c_visit: f32,
-    /// The paper's c_scale.
+    /// Gumbel: the paper's c_scale.
     pub c_scale: f32,
     /// Longest forced win that is looked for at every leaf, in plies; 0 looks for none.
     pub leaf_mate_plies: u16,
@@ -25,12 +37,15 @@ pub struct SearchConfig {
     pub root_mate_nodes: u64,
     /// Positions visited at most by the search for a win of any length that comes next.
     pub root_proof_nodes: u64,
+    /// The constants of PUCT.
+    pub puct: Puct,
 }
 
 impl SearchConfig {
-    /// The paper's constants, and no search for forced wins.
+    /// Gumbel search with the paper's constants, and no search for forced wins.
     pub fn without_mates(considered_moves: usize) -> SearchConfig {
         SearchConfig {
+            kind: SearchKind::Gumbel,
             considered_moves,
             c_visit: 50.0,
             c_scale: 1.0,
@@ -39,6 +54,7 @@ impl SearchConfig {
             root_mate_plies: 0,
             root_mate_nodes: 0,
             root_proof_nodes: 0,
+            puct: Puct::USUAL,
         }
     }
 
@@ -47,10 +63,11 @@ impl SearchConfig {
         Sigma { c_visit: self.c_visit, c_scale: self.c_scale }
     }
 
-    /// The budget of a search of `simulations` with this much noise.
+    /// The budget of a search of `simulations` with this much noise, which does not explore.
     pub fn budget(&self, simulations: u32, noise: f32) -> Budget {
         let half = (simulations as usize / 2).max(1);
-        Budget { simulations, considered: self.considered_moves.min(half), noise }
+        let considered = self.considered_moves.min(half);
+        Budget { simulations, considered, noise, explores: false }
     }
 }
 

@@ -77,15 +77,16 @@ impl MateSolver {
         all.find(|&within| self.defends_in_vain(game, within) && !self.is_spent())
     }
 
-    /// Every first move that wins within exactly as many plies as the shortest win has.
+    /// The first moves that win within exactly as many plies as the shortest win has: one found
+    /// with `nodes` positions, and those that as many again show.
     pub fn shortest_wins(&mut self, game: &mut Game, plies: u16, nodes: u64) -> Vec<Win> {
-        let Verdict::Win(Win { plies, .. }) = self.solve(game, plies, nodes) else {
+        let Verdict::Win(Win { mv: first, plies }) = self.solve(game, plies, nodes) else {
             return Vec::new();
         };
         let mut moves = Vec::new();
         attacks(game, &mut moves);
-        self.limit = u64::MAX;
-        moves.retain(|&mv| self.wins_by(game, mv, plies));
+        self.limit = self.nodes.saturating_add(nodes);
+        moves.retain(|&mv| mv == first || self.wins_by(game, mv, plies));
         moves.into_iter().map(|mv| Win { mv, plies }).collect()
     }
 

@@ -1,8 +1,10 @@
-//! What a search does at its root alone: forced wins first, then sequential halving.
+//! What a search does at its root alone: forced wins first, then sequential halving, or PUCT's
+//! exploration.
 
+use crate::puct::{by_visits, most_visited};
 use crate::search::{Findings, Search, relative_entropy};
 use crate::tree::NodeId;
-use crate::{Proof, SearchConfig, Verdict, Wdl};
+use crate::{Proof, SearchConfig, SearchKind, Verdict, Wdl};
 use keiko_rules::Move;
 
 impl Search {
@@ -47,8 +49,17 @@ impl Search {
         }
     }
 
-    /// Gumbel-top-k: the moves of highest noise plus logit.
-    pub(crate) fn consider_root_moves(&mut self) {
+    /// Prepares the root, now evaluated: Gumbel-top-k, the moves of highest noise plus logit, or
+    /// PUCT's prior.
+    pub(crate) fn open_root(&mut self) {
+        if self.config.kind == SearchKind::Puct {
+            let priors = &self.tree.priors[self.tree.node(NodeId::ROOT).edges()];
+            self.root_priors = match self.budget.explores {
+                true => self.config.puct.explored(priors, &self.noise),
+                false => priors.to_vec(),
+            };
+            return;
+        }
         let edges = self.tree.node(NodeId::ROOT).edges();
         let logits = &self.tree.logits[edges.clone()];
         let key = |i: usize| self.noise[i] + logits[i];
@@ -58,23 +69,70 @@ impl Search {
         self.considered.truncate(self.budget.considered.max(1));
     }
 
-    /// Sequential halving: of the considered moves with the scheduled number of visits, the
-    /// best by noise, logit and score.
+    /// PUCT's choice; or sequential halving: of the considered moves with the scheduled number of
+    /// visits, the best by noise, logit and score.
     pub(crate) fn next_root_move(&mut self) -> usize {
-        let wanted = self.schedule[self.done as usize];
-        self.best_considered(wanted)
+        match self.config.kind {
+            SearchKind::Gumbel => self.best_considered(self.schedule[self.begun as usize]),
+            SearchKind::Puct => self.most_urgent(NodeId::ROOT),
+        }
     }
 
-    /// The best of the most visited considered moves, leaving out those that lose; where all lose,
-    /// the one that does so last.
+    /// PUCT: `policy` becomes the root's visits, as shares, without those that were only forced
+    /// and those of moves that lose, unless all do.
+    pub(crate) fn share_out(&mut self) {
+        let visits = self.honest_visits();
+        let total = visits.iter().sum::<u32>();
+        self.policy.clear();
+        if total == 0 {
+            // Nothing was looked at: the evaluator's opinion.
+            let priors = &self.tree.priors[self.tree.node(NodeId::ROOT).edges()];
+            self.policy.extend_from_slice(priors);
+        } else {
+            self.policy.extend(visits.iter().map(|&n| n as f32 / total as f32));
+        }
+    }
+
+    /// The root's visits for what they say, not for what they were spent on.
+    fn honest_visits(&self) -> Vec<u32> {
+        let edges = self.tree.node(NodeId::ROOT).edges();
+        let mut visits = self.tree.backed[edges.clone()].to_vec();
+        if self.budget.explores {
+            let scores = &self.tree.scores[edges.clone()];
+            visits = self.config.puct.pruned(&self.root_priors, &visits, scores);
+        }
+        let loses: Vec<bool> = edges.map(|edge| self.tree.loses(edge)).collect();
+        if loses.contains(&false) {
+            visits.iter_mut().zip(loses).filter(|it| it.1).for_each(|(n, _)| *n = 0);
+        }
+        visits
+    }
+
+    /// PUCT: a move by its visits; where there are none, the likeliest that does not lose.
+    fn move_by_visits(&self) -> usize {
+        let visits = self.honest_visits();
+        if visits[most_visited(&visits)] > 0 {
+            return by_visits(&visits, self.budget.noise, self.lot);
+        }
+        let edges = self.tree.node(NodeId::ROOT).edges();
+        let prior = |&i: &usize| self.tree.priors[edges.start + i];
+        let open = (0..visits.len()).filter(|i| !self.tree.loses(edges.start + i));
+        open.max_by(|a, b| prior(a).total_cmp(&prior(b))).unwrap_or(0)
+    }
+
+    /// The move to play. Gumbel: the best of the most visited considered moves, leaving out those
+    /// that lose; where all lose, the one that does so last.
     pub(crate) fn best_root_move(&mut self) -> usize {
         let edges = self.tree.node(NodeId::ROOT).edges();
         if self.proof().is_some() {
             return self.best_proven(edges);
         }
+        if self.config.kind == SearchKind::Puct {
+            return self.move_by_visits();
+        }
         let open = |&i: &usize| !self.tree.loses(edges.start + i);
         let most = self.considered.iter().filter(|i| open(i));
-        let most = most.map(|&i| self.tree.visits[edges.start + i]).max();
+        let most = most.map(|&i| self.root_visits[i]).max();
         let Some(most) = most else {
             // All that were considered lose: the likeliest of the others.
             let logit = |&i: &usize| self.tree.logits[edges.start + i];
@@ -111,7 +169,7 @@ impl Search {
         let factor = self.config.sigma().factor(self.tree.most_visits(NodeId::ROOT));
         let key =
             |i: usize| self.noise[i] + self.tree.logits[first + i] + factor * self.completed[i];
-        let has_wanted = |&i: &usize| self.tree.visits[first + i] == wanted_visits;
+        let has_wanted = |&i: &usize| self.root_visits[i] == wanted_visits;
         let candidates = self.considered.iter().copied().filter(has_wanted);
         candidates
             .reduce(|best, i| if key(i) > key(best) { i } else { best })

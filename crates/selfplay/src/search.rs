@@ -1,22 +1,28 @@
-//! Gumbel search over one game: `begin`, then `select` and `backup` until it is done.
+//! Search over one game: `begin`, then `select` and `backup` until it is done.
 
 use crate::gumbel::{gumbel_noise, improved_policy, most_lagging, visit_schedule};
+use crate::puct::{uniform, urgency};
 use crate::tree::{NodeId, Tree};
 use crate::{
-    Evaluation, Evaluator, MateSolver, Proof, ProofSolver, SearchConfig, Slot, Verdict, Wdl, Win,
+    Evaluation, Evaluator, MateSolver, Proof, ProofSolver, SearchConfig, SearchKind, Slot, Verdict,
+    Wdl, Win,
 };
 use keiko_rules::{Game, Move};
 use rand::Rng;
+use std::collections::VecDeque;
 
 /// How one position is to be searched.
 #[derive(Copy, Clone, PartialEq, Debug)]
 pub struct Budget {
     /// Leaves to visit.
     pub simulations: u32,
-    /// Root moves that may be simulated at all: Gumbel-top-k's k.
+    /// Gumbel: root moves that may be simulated at all, Gumbel-top-k's k.
     pub considered: usize,
-    /// Scale of the Gumbel noise: 1 samples by the policy, 0 plays the best.
+    /// How much of the choice of a move is left to chance: the scale of the Gumbel noise, or the
+    /// temperature of PUCT's visits; 0 plays the best.
     pub noise: f32,
+    /// PUCT: whether the root's prior is flattened and gets Dirichlet noise and forced playouts.
+    pub explores: bool,
 }
 
 /// What a search found. All from the side to move's view.
@@ -24,7 +30,8 @@ pub struct Budget {
 pub struct Findings {
     /// The move to play.
     pub mv: Move,
-    /// The improved policy, free of noise, over all legal moves.
+    /// The improved policy, free of noise, over all legal moves; PUCT's visits that were not
+    /// forced, as shares.
     pub policy: Vec<(Move, f32)>,
     /// The evaluator's own opinion.
     pub raw: Wdl,
@@ -63,7 +70,8 @@ pub struct RootMove {
 /// let mut search = Search::new(Game::new(rules), SearchConfig::without_mates(16));
 /// let mut evaluator = UniformEvaluator::default();
 /// let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(7);
-/// search.begin(Budget { simulations: 32, considered: 16, noise: 1.0 }, &mut rng);
+/// let budget = Budget { simulations: 32, considered: 16, noise: 1.0, explores: false };
+/// search.begin(budget, &mut rng);
 /// while let Some(slot) = search.select(&mut evaluator) {
 ///     evaluator.run();
 ///     search.backup(evaluator.read(slot));
@@ -82,21 +90,51 @@ pub struct Search {
     /// The root's shortest known wins, if any was found before the search.
     pub(crate) wins: Vec<Win>,
     pub(crate) budget: Budget,
-    /// For each simulation, how many visits the root move to be chosen has.
+    /// Gumbel: for each simulation, how many visits the root move to be chosen has.
     pub(crate) schedule: Vec<u32>,
+    /// Walks of this search that were begun, and that were backed up.
+    pub(crate) begun: u32,
     pub(crate) done: u32,
-    /// Noise for each root move.
+    /// Gumbel or Dirichlet noise for each root move.
     pub(crate) noise: Vec<f32>,
-    /// Root moves by noise and prior, best first: only the first `considered` are simulated.
+    /// Decides which move is played, where PUCT leaves that to chance.
+    pub(crate) lot: f32,
+    /// Gumbel: root moves by noise and prior, best first: only the first `considered` are
+    /// simulated.
     pub(crate) considered: Vec<usize>,
-    /// Edges from the root to the leaf in hand.
-    pub(crate) path: Vec<usize>,
-    /// The nodes above them.
-    pub(crate) above: Vec<NodeId>,
-    /// Legal moves of the leaf in hand.
-    pub(crate) legal: Vec<Move>,
+    /// PUCT: the root's prior as this search uses it.
+    pub(crate) root_priors: Vec<f32>,
+    /// By root move: walks of this search that began with it.
+    pub(crate) root_visits: Vec<u32>,
+    /// Walks to leaves that wait for their evaluation, in the order they were pushed.
+    waiting: VecDeque<Walk>,
+    /// Walks that are over, for their memory.
+    idle: Vec<Walk>,
     pub(crate) completed: Vec<f32>,
     pub(crate) policy: Vec<f32>,
+    /// Where a tree is copied to, for its memory.
+    spare: Tree,
+}
+
+/// A way from the root to a leaf.
+#[derive(Clone, Debug, Default)]
+struct Walk {
+    /// The edges.
+    path: Vec<usize>,
+    /// The nodes above them.
+    above: Vec<NodeId>,
+    /// The leaf's legal moves.
+    legal: Vec<Move>,
+}
+
+/// What a walk came to.
+enum Arrival {
+    /// A leaf that has to be evaluated.
+    Leaf(Slot),
+    /// A position whose value is certain.
+    Certain,
+    /// A leaf that waits for its evaluation already.
+    Taken,
 }
 
 impl Search {
@@ -109,16 +147,20 @@ impl Search {
             mates: MateSolver::default(),
             proofs: ProofSolver::default(),
             wins: Vec::new(),
-            budget: Budget { simulations: 0, considered: 1, noise: 0.0 },
+            budget: config.budget(0, 0.0),
             schedule: Vec::new(),
+            begun: 0,
             done: 0,
             noise: Vec::new(),
+            lot: 0.0,
             considered: Vec::new(),
-            path: Vec::new(),
-            above: Vec::new(),
-            legal: Vec::new(),
+            root_priors: Vec::new(),
+            root_visits: Vec::new(),
+            waiting: VecDeque::new(),
+            idle: Vec::new(),
             completed: Vec::new(),
             policy: Vec::new(),
+            spare: Tree::default(),
         }
     }
 
@@ -132,56 +174,99 @@ impl Search {
         self.game
     }
 
-    /// Plays a legal move at the root; the next search begins from there.
+    /// Plays a legal move at the root; the next search begins from there, from nothing.
     pub fn play(&mut self, mv: Move) {
         self.game.play(mv);
+        self.forget();
+    }
+
+    /// Plays a legal move at the root; the next search goes on with what is known behind it.
+    pub fn advance(&mut self, mv: Move) {
+        self.game.play(mv);
+        let root = self.tree.nodes.first();
+        let edge = root.and_then(|root| root.edges().find(|&edge| self.tree.moves[edge] == mv));
+        match edge.filter(|_| self.waiting.is_empty()) {
+            Some(edge) => self.tree.advance(edge, &mut self.spare),
+            None => self.forget(),
+        }
+    }
+
+    fn forget(&mut self) {
         self.tree.clear();
+        self.idle.extend(self.waiting.drain(..));
     }
 
     /// Starts a search of the present position, which must not be the end of the game.
     /// All randomness of the search is drawn here.
     pub fn begin(&mut self, budget: Budget, rng: &mut impl Rng) {
-        self.tree.clear();
+        if !self.waiting.is_empty() {
+            self.forget();
+        }
         self.budget = budget;
-        self.done = 0;
-        self.game.legal_moves(&mut self.legal);
-        assert!(!self.legal.is_empty(), "a game that has ended cannot be searched");
-        self.noise.clear();
-        self.noise.extend(self.legal.iter().map(|_| budget.noise * gumbel_noise(rng)));
-        let considered = budget.considered.min(self.legal.len()).max(1);
+        (self.begun, self.done) = (0, 0);
+        let mut root = self.idle.pop().unwrap_or_default();
+        self.game.legal_moves(&mut root.legal);
+        let moves = root.legal.len();
+        self.idle.push(root);
+        assert!(moves > 0, "a game that has ended cannot be searched");
         // A forced move needs no search.
-        let simulations = if self.legal.len() == 1 { 0 } else { budget.simulations };
-        self.schedule = visit_schedule(considered, simulations);
+        if moves == 1 {
+            self.budget.simulations = 0;
+        }
+        self.root_visits.clear();
+        self.root_visits.resize(moves, 0);
+        match self.config.kind {
+            SearchKind::Gumbel => {
+                self.noise.clear();
+                self.noise.extend((0..moves).map(|_| budget.noise * gumbel_noise(rng)));
+                let considered = budget.considered.min(moves).max(1);
+                self.schedule = visit_schedule(considered, self.budget.simulations);
+            }
+            SearchKind::Puct => {
+                self.lot = uniform(rng);
+                let noise = budget.explores.then(|| self.config.puct.noise(moves, rng));
+                self.noise = noise.unwrap_or_default();
+            }
+        }
         self.find_wins();
+        if !self.tree.nodes.is_empty() {
+            self.open_root();
+        }
     }
 
-    /// Walks to the next leaf and pushes it; `None` when the budget is spent.
-    /// Ends of games on the way are backed up at once.
+    /// Walks to the next leaf and pushes it; ends of games on the way are backed up at once.
+    /// `None` when the budget is spent, or when nothing is left to look at before the leaves that
+    /// wait are backed up.
     pub fn select(&mut self, evaluator: &mut impl Evaluator) -> Option<Slot> {
         if !self.wins.is_empty() {
             return None;
         }
         if self.tree.nodes.is_empty() {
-            return Some(evaluator.push(&self.game, &self.legal));
+            return self.waiting.is_empty().then(|| self.push_root(evaluator));
         }
-        while (self.done as usize) < self.schedule.len() && self.proof().is_none() {
-            let slot = self.descend(evaluator);
-            self.return_to_root();
-            if slot.is_some() {
-                return slot;
+        while self.begun < self.budget.simulations && self.proof().is_none() {
+            match self.walk(evaluator) {
+                Arrival::Leaf(slot) => return Some(slot),
+                Arrival::Certain => {}
+                Arrival::Taken => return None,
             }
         }
         None
     }
 
-    /// Takes in the evaluation of the leaf that was selected last.
+    /// Takes in the evaluation of a leaf that was selected: of those that wait, the first.
+    ///
+    /// # Panics
+    /// When no leaf waits.
     pub fn backup(&mut self, evaluation: Evaluation<'_>) {
-        let node = self.tree.expand(&self.legal, evaluation.prior, evaluation.wdl);
+        let walk = self.waiting.pop_front().expect("a leaf that was selected");
+        let node = self.tree.expand(&walk.legal, evaluation.prior, evaluation.wdl);
         if node == NodeId::ROOT {
-            self.consider_root_moves();
+            self.open_root();
         } else {
-            self.attach(node);
+            self.attach(&walk, node);
         }
+        self.idle.push(walk);
     }
 
     /// What was found, once `select` has returned `None`.
@@ -201,7 +286,10 @@ impl Search {
         let (edges, raw) = (root.edges(), root.raw);
         let best = edges.start + self.best_root_move();
         let mv = self.tree.moves[best];
-        self.improve(NodeId::ROOT);
+        match self.config.kind {
+            SearchKind::Gumbel => self.improve(NodeId::ROOT),
+            SearchKind::Puct => self.share_out(),
+        }
         let priors = &self.tree.priors[edges.clone()];
         let surprise = self.policy.iter().zip(priors).map(|(&p, &q)| relative_entropy(p, q)).sum();
         Findings {
@@ -225,7 +313,7 @@ impl Search {
         let statistics = |edge: usize| RootMove {
             mv: tree.moves[edge],
             prior: tree.priors[edge],
-            visits: tree.visits[edge],
+            visits: tree.backed[edge],
             score: tree.scores[edge],
         };
         tree.nodes.first().into_iter().flat_map(|root| root.edges()).map(statistics).collect()
@@ -241,8 +329,8 @@ impl Search {
         let mut line = vec![self.tree.moves[edge]];
         while let Some(child) = self.tree.child(edge) {
             let edges = self.tree.node(child).edges();
-            let Some(next) = edges.max_by_key(|&e| self.tree.visits[e]) else { break };
-            if self.tree.visits[next] == 0 {
+            let Some(next) = edges.max_by_key(|&e| self.tree.backed[e]) else { break };
+            if self.tree.backed[next] == 0 {
                 break;
             }
             line.push(self.tree.moves[next]);
@@ -256,24 +344,57 @@ impl Search {
         self.tree.nodes.len()
     }
 
-    /// One walk from the root. `Some` when it found a leaf to evaluate.
-    fn descend(&mut self, evaluator: &mut impl Evaluator) -> Option<Slot> {
-        self.path.clear();
-        self.above.clear();
+    /// Leaves that wait for their evaluation.
+    pub fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+
+    fn push_root(&mut self, evaluator: &mut impl Evaluator) -> Slot {
+        let mut walk = self.fresh_walk();
+        self.game.legal_moves(&mut walk.legal);
+        let slot = evaluator.push(&self.game, &walk.legal);
+        self.waiting.push_back(walk);
+        slot
+    }
+
+    fn fresh_walk(&mut self) -> Walk {
+        let mut walk = self.idle.pop().unwrap_or_default();
+        walk.path.clear();
+        walk.above.clear();
+        walk
+    }
+
+    /// One walk from the root and back.
+    fn walk(&mut self, evaluator: &mut impl Evaluator) -> Arrival {
+        let mut walk = self.fresh_walk();
+        let arrival = self.descend(&mut walk, evaluator);
+        for _ in 0..walk.path.len() {
+            self.game.undo();
+        }
+        match arrival {
+            Arrival::Leaf(_) => self.waiting.push_back(walk),
+            Arrival::Certain | Arrival::Taken => self.idle.push(walk),
+        }
+        arrival
+    }
+
+    fn descend(&mut self, walk: &mut Walk, evaluator: &mut impl Evaluator) -> Arrival {
         let mut node = NodeId::ROOT;
         loop {
             let choice =
                 if node == NodeId::ROOT { self.next_root_move() } else { self.next_reply(node) };
             let edge = self.tree.node(node).edges().start + choice;
-            self.path.push(edge);
-            self.above.push(node);
+            walk.path.push(edge);
+            walk.above.push(node);
             self.game.play(self.tree.moves[edge]);
             match self.tree.child(edge) {
-                None => return self.reach(evaluator),
+                None if self.tree.visits[edge] > 0 => return Arrival::Taken,
+                None => return self.reach(walk, evaluator),
                 Some(child) => match self.tree.node(child).proof {
                     Some(proof) => {
-                        self.finish_walk(proof.value());
-                        return None;
+                        self.count(walk);
+                        self.finish_walk(walk, proof.value());
+                        return Arrival::Certain;
                     }
                     None => node = child,
                 },
@@ -282,14 +403,15 @@ impl Search {
     }
 
     /// A position met for the first time: what is certain is backed up, another is pushed.
-    fn reach(&mut self, evaluator: &mut impl Evaluator) -> Option<Slot> {
+    fn reach(&mut self, walk: &mut Walk, evaluator: &mut impl Evaluator) -> Arrival {
+        self.count(walk);
         if let Some(proof) = self.certain() {
             let node = self.tree.settle(proof);
-            self.attach(node);
-            return None;
+            self.attach(walk, node);
+            return Arrival::Certain;
         }
-        self.game.legal_moves(&mut self.legal);
-        Some(evaluator.push(&self.game, &self.legal))
+        self.game.legal_moves(&mut walk.legal);
+        Arrival::Leaf(evaluator.push(&self.game, &walk.legal))
     }
 
     /// The end of the game, or a forced win near by.
@@ -307,29 +429,63 @@ impl Search {
         }
     }
 
-    fn attach(&mut self, node: NodeId) {
-        let edge = *self.path.last().expect("only the root has no edge above it");
-        self.tree.connect(edge, node);
-        if let Some(proof) = self.tree.node(node).proof {
-            self.tree.prove(&self.path, &self.above, proof);
-        }
-        self.finish_walk(self.tree.node(node).raw);
+    /// Counts a walk as visited: until its value comes, others are sent elsewhere by that.
+    fn count(&mut self, walk: &Walk) {
+        self.tree.visit(&walk.path);
+        let root = self.tree.node(NodeId::ROOT).edges();
+        self.root_visits[walk.path[0] - root.start] += 1;
+        self.begun += 1;
     }
 
-    fn finish_walk(&mut self, value: Wdl) {
-        self.tree.backup(&self.path, value);
+    fn attach(&mut self, walk: &Walk, node: NodeId) {
+        let edge = *walk.path.last().expect("only the root has no edge above it");
+        self.tree.connect(edge, node);
+        if let Some(proof) = self.tree.node(node).proof {
+            self.tree.prove(&walk.path, &walk.above, proof);
+        }
+        self.finish_walk(walk, self.tree.node(node).raw);
+    }
+
+    fn finish_walk(&mut self, walk: &Walk, value: Wdl) {
+        self.tree.backup(&walk.path, value);
         self.done += 1;
     }
 
-    fn return_to_root(&mut self) {
-        for _ in 0..self.path.len() {
-            self.game.undo();
+    fn next_reply(&mut self, node: NodeId) -> usize {
+        match self.config.kind {
+            SearchKind::Gumbel => {
+                self.improve(node);
+                most_lagging(&self.policy, &self.tree.visits[self.tree.node(node).edges()])
+            }
+            SearchKind::Puct => self.most_urgent(node),
         }
     }
 
-    fn next_reply(&mut self, node: NodeId) -> usize {
-        self.improve(node);
-        most_lagging(&self.policy, &self.tree.visits[self.tree.node(node).edges()])
+    /// PUCT's choice. Moves that lose are left out, unless all do.
+    pub(crate) fn most_urgent(&self, node: NodeId) -> usize {
+        let (tree, puct) = (&self.tree, &self.config.puct);
+        let edges = tree.node(node).edges();
+        let total: u32 = tree.visits[edges.clone()].iter().sum();
+        let worth = puct.worth(total);
+        let is_root = node == NodeId::ROOT;
+        let priors = if is_root { &self.root_priors } else { &tree.priors[edges.clone()] };
+        let visited = edges.clone().zip(priors).filter(|&(edge, _)| tree.visits[edge] > 0);
+        let explored = if is_root { 0.0 } else { visited.map(|it| it.1).sum() };
+        let first_score = puct.first_score(tree.node(node).raw.score(), explored);
+        let urgency_of = |(edge, &prior): (usize, &f32)| {
+            let visits = tree.visits[edge];
+            let forced = is_root && self.budget.explores && visits > 0;
+            let score = match tree.proofs[edge] {
+                Some(Proof::Loss(_)) => return f32::MIN,
+                _ if forced && (visits as f32) < puct.forced(prior, total) => return f32::MAX,
+                Some(proof) => proof.value().score(),
+                None if tree.backed[edge] > 0 => tree.scores[edge],
+                None => first_score,
+            };
+            urgency(score, worth * prior, visits)
+        };
+        let all = edges.zip(priors).map(urgency_of).enumerate();
+        all.reduce(|best, it| if it.1 > best.1 { it } else { best }).expect("a node with edges").0
     }
 
     /// Fills `policy` with the node's improved policy. Moves that lose have no part in it, unless
@@ -353,3 +509,6 @@ impl Search {
 pub(crate) fn relative_entropy(p: f32, q: f32) -> f32 {
     if p > 0.0 { p * (p / q.max(f32::MIN_POSITIVE)).ln() } else { 0.0 }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,8 +1,8 @@
 //! Self-play: many games at once on one evaluator, each a pure function of its number.
 
 use crate::{
-    Evaluator, Findings, GameRecord, Ply, Proof, Purpose, Search, SearchConfig, SelfPlayConfig,
-    Slot, Start, generator,
+    Budget, Evaluator, Findings, GameRecord, Ply, Proof, Purpose, Search, SearchConfig, SearchKind,
+    SelfPlayConfig, Slot, Start, generator,
 };
 use keiko_rules::{Game, Move, Rules};
 use rand::RngExt;
@@ -114,13 +114,18 @@ impl SelfPlay {
         let simulations =
             if table.full { self.games.full_simulations } else { self.games.cheap_simulations };
         let noise = self.games.temperature_at(table.plies.len());
-        table.search.begin(self.search.budget(simulations, noise), &mut table.rng);
+        let budget = Budget { explores: table.full, ..self.search.budget(simulations, noise) };
+        table.search.begin(budget, &mut table.rng);
     }
 
     /// Plays the move found; the record when that ended the game, else on to the next search.
     fn finish_ply(&self, table: &mut Table) -> Option<GameRecord> {
         let found = table.search.finish();
-        table.search.play(found.mv);
+        match self.search.kind {
+            // Sequential halving wants moves that start alike.
+            SearchKind::Gumbel => table.search.play(found.mv),
+            SearchKind::Puct => table.search.advance(found.mv),
+        }
         table.plies.push(ply_of(found, table.full));
         let Some(ending) = table.search.game().conclusion() else {
             self.begin_search(table);

@@ -44,10 +44,13 @@ pub(crate) struct Tree {
     pub(crate) moves: Vec<Move>,
     pub(crate) priors: Vec<f32>,
     pub(crate) logits: Vec<f32>,
+    /// Walks that went through, those still waiting for their evaluation among them.
     pub(crate) visits: Vec<u32>,
-    /// Sum of the values backed up, the mover's view.
+    /// Values backed up.
+    pub(crate) backed: Vec<u32>,
+    /// Their sum, the mover's view.
     pub(crate) sums: Vec<Wdl>,
-    /// Mean score of the visits, the mover's view; 0 without a visit.
+    /// Their mean score, the mover's view; 0 without one.
     pub(crate) scores: Vec<f32>,
     /// What is proven of the move, the mover's view.
     pub(crate) proofs: Vec<Option<Proof>>,
@@ -63,6 +66,7 @@ impl Tree {
         self.priors.clear();
         self.logits.clear();
         self.visits.clear();
+        self.backed.clear();
         self.sums.clear();
         self.scores.clear();
         self.proofs.clear();
@@ -82,6 +86,7 @@ impl Tree {
         self.logits.extend(priors.iter().map(|p| p.max(LEAST_PRIOR).ln()));
         let edges = self.moves.len();
         self.visits.resize(edges, 0);
+        self.backed.resize(edges, 0);
         self.sums.resize(edges, Wdl::default());
         self.scores.resize(edges, 0.0);
         self.proofs.resize(edges, None);
@@ -115,15 +120,48 @@ impl Tree {
         self.children[edge] = NonZeroU32::new(child.0);
     }
 
-    /// Adds one visit of `value` (the leaf's side to move's view) to every edge of a path
-    /// from the root.
+    /// Counts a walk along a path from the root; its value comes later.
+    pub(crate) fn visit(&mut self, path: &[usize]) {
+        path.iter().for_each(|&edge| self.visits[edge] += 1);
+    }
+
+    /// Adds the value a walk came to (the leaf's side to move's view) to every edge of its path.
     pub(crate) fn backup(&mut self, path: &[usize], mut value: Wdl) {
         for &edge in path.iter().rev() {
             value = value.flipped();
-            self.visits[edge] += 1;
+            self.backed[edge] += 1;
             self.sums[edge] = self.sums[edge].plus(1.0, value);
-            self.scores[edge] = self.sums[edge].score() / self.visits[edge] as f32;
+            self.scores[edge] = self.sums[edge].score() / self.backed[edge] as f32;
         }
+    }
+
+    /// Makes the position behind a root's edge the root and forgets all that is not below it.
+    /// Where that position has no edges, nothing is left.
+    pub(crate) fn advance(&mut self, edge: usize, spare: &mut Tree) {
+        spare.clear();
+        let root = self.child(edge).filter(|&child| !self.node(child).edges().is_empty());
+        let mut order: Vec<NodeId> = root.into_iter().collect();
+        let mut next = 0;
+        while let Some(&old) = order.get(next) {
+            let node = self.node(old).clone();
+            let edges = node.edges();
+            spare.push_node(edges.len(), node.raw, node.proof);
+            spare.moves.extend_from_slice(&self.moves[edges.clone()]);
+            spare.priors.extend_from_slice(&self.priors[edges.clone()]);
+            spare.logits.extend_from_slice(&self.logits[edges.clone()]);
+            spare.visits.extend_from_slice(&self.visits[edges.clone()]);
+            spare.backed.extend_from_slice(&self.backed[edges.clone()]);
+            spare.sums.extend_from_slice(&self.sums[edges.clone()]);
+            spare.scores.extend_from_slice(&self.scores[edges.clone()]);
+            spare.proofs.extend_from_slice(&self.proofs[edges.clone()]);
+            for edge in edges {
+                let child = self.child(edge);
+                spare.children.push(child.and_then(|_| NonZeroU32::new(order.len() as u32)));
+                order.extend(child);
+            }
+            next += 1;
+        }
+        std::mem::swap(self, spare);
     }
 
     /// Carries what is proven of a leaf up a path, as far as it proves something. `nodes` are
@@ -147,13 +185,13 @@ impl Tree {
         matches!(self.proofs[edge], Some(Proof::Loss(_)))
     }
 
-    /// Every move's score: what is proven, else the mean, the mixed value standing in for moves
-    /// without a visit.
+    /// Every move's score: what is proven, else the mean, the mixed value standing in where
+    /// nothing was backed up.
     pub(crate) fn completed_scores(&self, id: NodeId, out: &mut Vec<f32>) {
         let node = self.node(id);
-        let (visits, scores) = (&self.visits[node.edges()], &self.scores[node.edges()]);
-        let mixed = mixed_value(node.raw.score(), visits, &self.priors[node.edges()], scores);
-        let all = visits.iter().zip(scores).zip(&self.proofs[node.edges()]);
+        let (backed, scores) = (&self.backed[node.edges()], &self.scores[node.edges()]);
+        let mixed = mixed_value(node.raw.score(), backed, &self.priors[node.edges()], scores);
+        let all = backed.iter().zip(scores).zip(&self.proofs[node.edges()]);
         out.clear();
         out.extend(all.map(|((&n, &q), proof)| match proof {
             Some(proof) => proof.value().score(),
@@ -165,15 +203,15 @@ impl Tree {
     /// The value of a node under `policy`, each entry of the WDL completed like a score.
     pub(crate) fn value_under(&self, id: NodeId, policy: &[f32]) -> Wdl {
         let node = self.node(id);
-        let visits = &self.visits[node.edges()];
+        let backed = &self.backed[node.edges()];
         let entry = |of: fn(&Wdl) -> f32| {
-            let means: Vec<f32> = visits
+            let means: Vec<f32> = backed
                 .iter()
                 .zip(&self.sums[node.edges()])
                 .map(|(&n, sum)| of(sum) / n.max(1) as f32)
                 .collect();
-            let mixed = mixed_value(of(&node.raw), visits, &self.priors[node.edges()], &means);
-            let all = visits.iter().zip(means).zip(&self.proofs[node.edges()]);
+            let mixed = mixed_value(of(&node.raw), backed, &self.priors[node.edges()], &means);
+            let all = backed.iter().zip(means).zip(&self.proofs[node.edges()]);
             let completed = all.map(|((&n, q), proof)| match proof {
                 Some(proof) => of(&proof.value()),
                 None if n > 0 => q,

@@ -36,7 +36,7 @@ fn problems() -> Vec<Problem> {
 fn answer(rules: &Arc<Rules>, sfen: &str, simulations: u32) -> String {
     let game = Game::from_sfen(Arc::clone(rules), sfen).unwrap();
     let mut search = Search::new(game, SearchConfig::without_mates(16));
-    let budget = Budget { simulations, considered: usize::MAX, noise: 0.0 };
+    let budget = Budget { simulations, considered: usize::MAX, noise: 0.0, explores: false };
     search.begin(budget, &mut generator(1, Purpose::Play, 0));
     let mut evaluator = UniformEvaluator::default();
     while let Some(slot) = search.select(&mut evaluator) {

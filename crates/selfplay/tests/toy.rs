@@ -4,7 +4,7 @@
 use keiko_rules::{Game, Rules};
 use keiko_selfplay::{
     Budget, Evaluator, Findings, MateSolver, Proof, ProofSolver, Purpose, Search, SearchConfig,
-    UniformEvaluator, Verdict, Wdl, generator, random_moves,
+    SearchKind, UniformEvaluator, Verdict, Wdl, generator, random_moves,
 };
 use std::sync::Arc;
 
@@ -62,7 +62,7 @@ fn exact(game: &mut Game) -> Wdl {
 
 fn search(game: &Game, config: SearchConfig, simulations: u32) -> Findings {
     let mut search = Search::new(game.clone(), config);
-    let budget = Budget { simulations, considered: usize::MAX, noise: 0.0 };
+    let budget = Budget { simulations, considered: usize::MAX, noise: 0.0, explores: false };
     search.begin(budget, &mut generator(1, Purpose::Play, 0));
     let mut evaluator = UniformEvaluator::default();
     while let Some(slot) = search.select(&mut evaluator) {
@@ -87,7 +87,9 @@ fn search_values_become_exact() {
     for game in &games {
         let value = exact(&mut game.clone());
         kinds[(2.0 * value.score()) as usize] += 1;
-        for config in [SearchConfig::without_mates(16), mates] {
+        let plain = SearchConfig::without_mates(16);
+        let puct = SearchConfig { kind: SearchKind::Puct, ..plain };
+        for config in [plain, mates, puct, SearchConfig { kind: SearchKind::Puct, ..mates }] {
             let found = search(game, config, 20_000);
             let distance = (found.root.score() - value.score()).abs();
             assert!(
@@ -105,7 +107,7 @@ fn search_values_become_exact() {
         }
     }
     assert!(kinds.iter().all(|&count| count > 0), "wins, draws and losses: {kinds:?}");
-    assert!(proven > games.len(), "{proven} proofs of {} positions", games.len());
+    assert!(proven > 2 * games.len(), "{proven} proofs of {} positions", games.len());
 }
 
 #[test]

@@ -291,23 +291,11 @@ impl Experiment {
             .collect()
     }
 
-    /// Every key with its section, and its value as TOML.
+    /// Every key with its sections, and its value as TOML.
     fn flat(&self) -> BTreeMap<String, String> {
         let table = toml::Table::try_from(self).expect("an experiment is plain data");
-        let mut flat = BTreeMap::new();
-        for (key, value) in table {
-            match value {
-                toml::Value::Table(section) => {
-                    flat.extend(
-                        section.into_iter().map(|(k, v)| (format!("{key}.{k}"), v.to_string())),
-                    );
-                }
-                value => {
-                    flat.insert(key, value.to_string());
-                }
-            }
-        }
-        flat
+        let text = |(key, value): (String, &toml::Value)| (key, value.to_string());
+        entries(&table).into_iter().map(text).collect()
     }
 }
 
@@ -330,7 +318,7 @@ fn apply_override(table: &mut toml::Table, text: &str) -> Result<(), ExperimentE
     let (path, value) =
         text.split_once('=').ok_or_else(|| ExperimentError::NoValue(text.to_owned()))?;
     let (path, value) = (path.trim(), value.trim());
-    let known = known_keys(table);
+    let known: Vec<String> = entries(table).into_iter().map(|(key, _)| key).collect();
     if !known.iter().any(|key| key == path) {
         let hint = nearest(path, known.iter().map(String::as_str));
         let hint = hint.map_or(String::new(), |found| format!("; did you mean `{found}`?"));
@@ -339,20 +327,27 @@ fn apply_override(table: &mut toml::Table, text: &str) -> Result<(), ExperimentE
     // What is no TOML value is meant as text: --set rules=doubutsu.
     let parsed = toml::from_str::<toml::Table>(&format!("value = {value}")).ok();
     let value = parsed.and_then(|mut t| t.remove("value")).unwrap_or_else(|| value.into());
-    match path.split_once('.') {
-        None => table.insert(path.to_owned(), value),
-        Some((section, key)) => {
-            let section = table.get_mut(section).and_then(toml::Value::as_table_mut);
-            section.expect("a known key's section is a table").insert(key.to_owned(), value)
-        }
-    };
+    let mut names: Vec<&str> = path.split('.').collect();
+    let key = names.pop().expect("a path has a last name");
+    let section = names.into_iter().fold(table, |table, name| {
+        let inner = table.get_mut(name).and_then(toml::Value::as_table_mut);
+        inner.expect("a known key's sections are tables")
+    });
+    section.insert(key.to_owned(), value);
     Ok(())
 }
 
-fn known_keys(table: &toml::Table) -> Vec<String> {
-    let keys_of = |(key, value): (&String, &toml::Value)| match value {
-        toml::Value::Table(section) => section.keys().map(|k| format!("{key}.{k}")).collect(),
-        _ => vec![key.clone()],
-    };
-    table.iter().flat_map(keys_of).collect()
+/// Every value with its key, sections before it.
+fn entries(table: &toml::Table) -> Vec<(String, &toml::Value)> {
+    let mut all = Vec::new();
+    for (key, value) in table {
+        match value.as_table() {
+            Some(section) => {
+                let inner = entries(section).into_iter();
+                all.extend(inner.map(|(name, value)| (format!("{key}.{name}"), value)));
+            }
+            None => all.push((key.clone(), value)),
+        }
+    }
+    all
 }

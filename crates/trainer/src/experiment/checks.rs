@@ -49,6 +49,7 @@ impl Experiment {
         }
         let sections = [
             self.network_and_search(),
+            self.puct(),
             self.games(),
             self.learning(),
             self.arena_and_machine(),
@@ -101,6 +102,27 @@ impl Experiment {
             check("search.root_mate_plies", s.root_mate_plies, plies(s.root_mate_plies), PLIES),
             check("search.root_mate_nodes", s.root_mate_nodes, nodes(s.root_mate_nodes), NODES),
             check("search.root_proof_nodes", s.root_proof_nodes, nodes(s.root_proof_nodes), NODES),
+        ]
+    }
+
+    fn puct(&self) -> Vec<Check> {
+        let p = &self.search.puct;
+        let positive = |key, x: f32| check(key, x, x > 0.0 && x.is_finite(), "above 0");
+        let weight = |key, x: f32| check(key, x, x >= 0.0 && x.is_finite(), "0 or more");
+        vec![
+            positive("search.puct.cpuct", p.cpuct),
+            weight("search.puct.cpuct_growth", p.cpuct_growth),
+            positive("search.puct.cpuct_base", p.cpuct_base),
+            weight("search.puct.fpu_reduction", p.fpu_reduction),
+            check(
+                "search.puct.noise_share",
+                p.noise_share,
+                is_share(p.noise_share.into()),
+                "0 to 1",
+            ),
+            positive("search.puct.noise_total", p.noise_total),
+            positive("search.puct.root_temperature", p.root_temperature),
+            weight("search.puct.forced_playouts", p.forced_playouts),
         ]
     }
 
