@@ -87,12 +87,13 @@ impl Puct {
         (0..visits.len()).map(prune).collect()
     }
 
-    /// The root's prior as an exploring search uses it: flatter, and with Dirichlet noise.
-    pub(crate) fn explored(&self, priors: &[f32], noise: &[f32]) -> Vec<f32> {
-        let flat: Vec<f32> = priors.iter().map(|p| p.powf(1.0 / self.root_temperature)).collect();
-        let sum: f32 = flat.iter().sum();
+    /// In place: the root's prior as an exploring search uses it, flatter and with Dirichlet noise.
+    pub(crate) fn explore(&self, priors: &mut [f32], noise: &[f32]) {
+        priors.iter_mut().for_each(|p| *p = p.powf(1.0 / self.root_temperature));
+        let sum: f32 = priors.iter().sum();
         let share = self.noise_share;
-        flat.iter().zip(noise).map(|(p, n)| (1.0 - share) * p / sum + share * n).collect()
+        let all = priors.iter_mut().zip(noise);
+        all.for_each(|(p, n)| *p = (1.0 - share) * *p / sum + share * n);
     }
 
     /// Dirichlet noise over so many moves.
@@ -196,7 +197,8 @@ mod tests {
         // Concentration 0.5 of 10: variance 0.05 * 0.95 / 11.
         assert!((mean - 0.05).abs() < 0.005, "{mean}");
         assert!((square - mean * mean - 0.004318).abs() < 0.0006, "{}", square - mean * mean);
-        let explored = Puct::USUAL.explored(&[0.9, 0.1], &[0.0, 1.0]);
+        let mut explored = [0.9, 0.1];
+        Puct::USUAL.explore(&mut explored, &[0.0, 1.0]);
         // 0.9 and 0.1 to the power of 1 / 1.1 are 0.8805 and 0.1195 of their sum.
         assert!((explored[0] - 0.75 * 0.8805).abs() < 1e-3, "{explored:?}");
         assert!((explored[1] - (0.75 * 0.1195 + 0.25)).abs() < 1e-3, "{explored:?}");

@@ -54,10 +54,11 @@ impl Search {
     pub(crate) fn open_root(&mut self) {
         if self.config.kind == SearchKind::Puct {
             let priors = &self.tree.priors[self.tree.node(NodeId::ROOT).edges()];
-            self.root_priors = match self.budget.explores {
-                true => self.config.puct.explored(priors, &self.noise),
-                false => priors.to_vec(),
-            };
+            self.root_priors.clear();
+            self.root_priors.extend_from_slice(priors);
+            if self.budget.explores {
+                self.config.puct.explore(&mut self.root_priors, &self.noise);
+            }
             return;
         }
         let edges = self.tree.node(NodeId::ROOT).edges();
