@@ -22,6 +22,7 @@ mod onnx;
 mod optimizer;
 mod parallel;
 mod storage;
+mod team;
 mod weights;
 mod winograd;
 
@@ -41,4 +42,5 @@ pub use network::{
 pub use optimizer::{ConfigError, LearnerConfig};
 pub use parallel::in_parallel;
 pub use storage::StorageError;
+pub use team::TeamEvaluator;
 pub use weights::{Architecture, Parameter, Pooling, Weights};

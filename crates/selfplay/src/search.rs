@@ -254,6 +254,16 @@ impl Search {
         None
     }
 
+    /// Selects up to `most` leaves, which wait together.
+    pub fn gather(&mut self, evaluator: &mut impl Evaluator, most: usize, slots: &mut Vec<Slot>) {
+        slots.clear();
+        while slots.len() < most
+            && let Some(slot) = self.select(evaluator)
+        {
+            slots.push(slot);
+        }
+    }
+
     /// Takes in the evaluation of a leaf that was selected: of those that wait, the first.
     ///
     /// # Panics
@@ -342,11 +352,6 @@ impl Search {
     /// Positions in the tree.
     pub fn nodes(&self) -> usize {
         self.tree.nodes.len()
-    }
-
-    /// Leaves that wait for their evaluation.
-    pub fn waiting(&self) -> usize {
-        self.waiting.len()
     }
 
     fn push_root(&mut self, evaluator: &mut impl Evaluator) -> Slot {

@@ -3,7 +3,7 @@
 use crate::Failure;
 use crate::players::SEARCH;
 use crate::players::parse_precision;
-use keiko_network::{Network, NetworkEvaluator};
+use keiko_network::{Network, TeamEvaluator};
 use keiko_rules::{Color, Game, Move, Reason, Rules};
 use keiko_selfplay::{Evaluator, Findings, Proof, Purpose, Search, generator};
 use std::io::{BufRead, Write};
@@ -18,7 +18,13 @@ use std::time::{Duration, Instant};
 const MOST_SIMULATIONS: u32 = 100_000;
 
 /// Simulations that measure the speed.
-const PROBE: u32 = 32;
+const PROBE: u32 = 256;
+
+/// Leaves of the tree that each thread evaluates at a time.
+const LEAVES_A_THREAD: usize = 4;
+
+/// Threads at most.
+const MOST_THREADS: usize = 256;
 
 /// Share of a move's time that is planned; the rest is for what cannot be.
 const PLANNED_SHARE: f64 = 0.8;
@@ -45,6 +51,9 @@ pub(crate) struct Arguments {
     /// Simulations a move where the GUI gives no limit.
     #[arg(long, default_value_t = 800, value_parser = clap::value_parser!(u32).range(1..=MOST_SIMULATIONS as i64))]
     simulations: u32,
+    /// Threads that evaluate positions [default: one a core].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MOST_THREADS as i64))]
+    threads: Option<u16>,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
@@ -56,9 +65,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let encoding = network.encoding(Arc::clone(&rules))?;
     let wish = arguments.precision.as_deref().map(parse_precision).transpose()?;
     let inference = network.inference(wish)?;
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = arguments.threads.map_or(cores.min(MOST_THREADS), usize::from);
+    let shape = (threads, LEAVES_A_THREAD);
     let mut engine = Engine {
-        evaluator: NetworkEvaluator::new(&network.weights, encoding, 1, &inference),
-        game: Game::new(Arc::clone(&rules)),
+        evaluator: TeamEvaluator::new(&network.weights, &encoding, shape, &inference),
+        search: Search::new(Game::new(Arc::clone(&rules)), SEARCH),
         rules,
         simulations: arguments.simulations,
         rate: None,
@@ -136,9 +148,10 @@ impl Input {
 }
 
 struct Engine {
-    evaluator: NetworkEvaluator,
+    evaluator: TeamEvaluator,
     rules: Arc<Rules>,
-    game: Game,
+    /// Of the game in hand; it goes on with what it knows from move to move.
+    search: Search,
     simulations: u32,
     /// Simulations a second, once measured.
     rate: Option<f64>,
@@ -168,12 +181,12 @@ impl Engine {
             Some("isready") => say("readyok"),
             Some("setoption") => self.set_option(words),
             Some("usinewgame") => {
-                self.game = Game::new(Arc::clone(&self.rules));
+                self.search = Search::new(Game::new(Arc::clone(&self.rules)), SEARCH);
                 Ok(())
             }
             Some("position") => match read_position(&self.rules, words) {
                 Ok(game) => {
-                    self.game = game;
+                    self.set_position(game);
                     Ok(())
                 }
                 Err(message) => say(&format!("info string {message}; the position before stays")),
@@ -181,6 +194,16 @@ impl Engine {
             Some("go") => self.go(words, input),
             Some("stop" | "ponderhit" | "gameover") | None => Ok(()),
             Some(other) => say(&format!("info string `{other}` is not known here")),
+        }
+    }
+
+    /// Goes on from a game; where it is the one in hand, played on, with what is known of it.
+    fn set_position(&mut self, game: Game) {
+        match moves_ahead(self.search.game(), &game) {
+            Some(moves) if self.search.nodes() <= MOST_SIMULATIONS as usize => {
+                moves.into_iter().for_each(|mv| self.search.advance(mv));
+            }
+            _ => self.search = Search::new(game, SEARCH),
         }
     }
 
@@ -218,15 +241,15 @@ impl Engine {
     }
 
     fn go(&mut self, words: SplitWhitespace<'_>, input: &mut Input) -> std::io::Result<()> {
-        match self.game.conclusion().map(|ending| ending.reason) {
+        match self.search.game().conclusion().map(|ending| ending.reason) {
             Some(Reason::Declaration) => return say("bestmove win"),
             Some(_) => return say("bestmove resign"),
             None => {}
         }
         let limits = self.limits(words)?;
         let began = Instant::now();
-        let (found, line) =
-            self.think(self.game.clone(), &limits, || input.asks_to_stop(limits.infinite))?;
+        let stop = || input.asks_to_stop(limits.infinite);
+        let (found, line) = think(&mut self.search, &mut self.evaluator, &limits, stop)?;
         if limits.infinite {
             input.wait_for_stop()?;
         }
@@ -246,7 +269,7 @@ impl Engine {
         if words.contains(&"infinite") {
             return Ok(Limits { infinite: true, ..Limits::simulations(f64::INFINITY) });
         }
-        let (time, increment) = match self.game.side_to_move() {
+        let (time, increment) = match self.search.game().side_to_move() {
             Color::Black => (number("btime"), number("binc")),
             Color::White => (number("wtime"), number("winc")),
         };
@@ -268,29 +291,10 @@ impl Engine {
             return Ok(rate);
         }
         let probe = Limits::simulations(PROBE.into());
+        let mut search = Search::new(Game::new(Arc::clone(&self.rules)), SEARCH);
         let began = Instant::now();
-        self.think(Game::new(Arc::clone(&self.rules)), &probe, || Ok(false))?;
+        think(&mut search, &mut self.evaluator, &probe, || Ok(false))?;
         Ok(*self.rate.insert(f64::from(PROBE) / began.elapsed().as_secs_f64()))
-    }
-
-    /// Searches until the limits are reached or `stop` says so.
-    fn think(
-        &mut self,
-        game: Game,
-        limits: &Limits,
-        mut stop: impl FnMut() -> std::io::Result<bool>,
-    ) -> std::io::Result<(Findings, Vec<Move>)> {
-        let mut search = Search::new(game, SEARCH);
-        search.begin(SEARCH.budget(limits.simulations, 0.0), &mut generator(0, Purpose::Play, 0));
-        while let Some(slot) = search.select(&mut self.evaluator) {
-            self.evaluator.run();
-            search.backup(self.evaluator.read(slot));
-            let late = limits.deadline.is_some_and(|deadline| Instant::now() >= deadline);
-            if late || stop()? {
-                break;
-            }
-        }
-        Ok((search.finish(), search.principal_variation()))
     }
 
     fn info(&self, found: &Findings, line: &[Move], elapsed: Duration) -> String {
@@ -305,6 +309,37 @@ impl Engine {
             moves.join(" ")
         )
     }
+}
+
+/// Searches until the limits are reached or `stop` says so.
+fn think(
+    search: &mut Search,
+    evaluator: &mut TeamEvaluator,
+    limits: &Limits,
+    mut stop: impl FnMut() -> std::io::Result<bool>,
+) -> std::io::Result<(Findings, Vec<Move>)> {
+    search.begin(SEARCH.budget(limits.simulations, 0.0), &mut generator(0, Purpose::Play, 0));
+    let (most, mut slots) = (evaluator.batch_size(), Vec::new());
+    loop {
+        search.gather(evaluator, most, &mut slots);
+        if slots.is_empty() {
+            break;
+        }
+        evaluator.run();
+        slots.iter().for_each(|&slot| search.backup(evaluator.read(slot)));
+        let late = limits.deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        if late || stop()? {
+            break;
+        }
+    }
+    Ok((search.finish(), search.principal_variation()))
+}
+
+/// The moves that lead from one game to another, if that is the same game played on.
+fn moves_ahead(from: &Game, to: &Game) -> Option<Vec<Move>> {
+    let (known, all): (Vec<Move>, Vec<Move>) = (from.moves().collect(), to.moves().collect());
+    let same = from.start_sfen() == to.start_sfen();
+    all.strip_prefix(&known[..]).filter(|_| same).map(<[Move]>::to_vec)
 }
 
 /// Plies to the end where that is proven, else centipawns on the usual logistic scale, on which

@@ -23,18 +23,14 @@ fn budget(simulations: u32) -> Budget {
 /// Runs a search that was begun, up to so many leaves waiting at once.
 fn run(search: &mut Search, together: usize) {
     let mut evaluator = UniformEvaluator::default();
+    let mut slots = Vec::new();
     loop {
-        let mut slots = Vec::new();
-        while slots.len() < together
-            && let Some(slot) = search.select(&mut evaluator)
-        {
-            slots.push(slot);
-        }
+        search.gather(&mut evaluator, together, &mut slots);
         if slots.is_empty() {
             return;
         }
         evaluator.run();
-        slots.into_iter().for_each(|slot| search.backup(evaluator.read(slot)));
+        slots.iter().for_each(|&slot| search.backup(evaluator.read(slot)));
     }
 }
 
@@ -111,9 +107,9 @@ fn many_leaves_of_one_tree_wait_together() {
         assert_eq!(search.select(&mut evaluator), None, "all else waits for the root");
         evaluator.run();
         search.backup(evaluator.read(root));
-        let mut slots: Vec<Slot> = Vec::new();
-        slots.extend((0..8).map(|_| search.select(&mut evaluator).unwrap()));
-        assert_eq!(search.waiting(), 8);
+        let mut slots = Vec::new();
+        search.gather(&mut evaluator, 8, &mut slots);
+        assert_eq!((slots.len(), search.waiting.len()), (8, 8));
         let begun: u32 = search.tree.visits[search.tree.node(NodeId::ROOT).edges()].iter().sum();
         assert_eq!((begun, search.nodes()), (8, 1));
         evaluator.run();
