@@ -1,11 +1,12 @@
 //! `keiko bench`: how fast, in rounds that take turns.
 
 mod inference;
+mod mates;
 mod perft;
 mod training;
 
 use crate::Failure;
-use keiko_network::{Inference, Network, Weights};
+use keiko_network::{ComputeDevice, Encoding, Inference, Network, Weights};
 use keiko_rules::Rules;
 use keiko_trainer::{Experiment, Work, Workers};
 use std::path::{Path, PathBuf};
@@ -21,6 +22,7 @@ const ROUNDS: usize = 7;
 #[command(after_help = "Examples: keiko bench perft\n          \
     keiko bench perft minishogi microshogi=micro --against fairy-stockfish\n          \
     keiko bench training configs/minishogi.toml\n          \
+    keiko bench mates configs/minishogi.toml\n          \
     keiko bench selfplay configs/minishogi.toml")]
 pub(crate) struct Arguments {
     #[command(subcommand)]
@@ -35,6 +37,8 @@ enum What {
     Inference(inference::Arguments),
     /// Samples a second in learning, by what computes the gradient and on how many threads.
     Training(training::Arguments),
+    /// What looking for forced wins costs self-play, by depth, and what it finds, one core.
+    Mates(mates::Arguments),
     /// Self-play of an experiment's untrained network, or of a published one of its game,
     /// on one worker and on as many as it says.
     Selfplay {
@@ -57,6 +61,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         What::Perft(arguments) => perft::run(arguments),
         What::Inference(arguments) => inference::run(arguments),
         What::Training(arguments) => training::run(arguments),
+        What::Mates(arguments) => mates::run(arguments),
         What::Selfplay { experiment, network, set, seconds } => {
             bench_selfplay(experiment, network.as_deref(), set, *seconds)
         }
@@ -73,33 +78,52 @@ struct Rates {
     positions: Vec<f64>,
 }
 
+/// A network that plays by an experiment.
+struct Subject {
+    experiment: Experiment,
+    rules: Arc<Rules>,
+    encoding: Arc<Encoding>,
+    weights: Weights,
+    device: ComputeDevice,
+    inference: Inference,
+}
+
+impl Subject {
+    /// The experiment's untrained network, or a published one of its game.
+    fn load(file: &Path, network: Option<&Path>, set: &[String]) -> Result<Subject, Failure> {
+        let experiment = Experiment::load(file, set)?;
+        let rules = Arc::new(Rules::load(&experiment.rules)?);
+        let (encoding, weights) = match network {
+            Some(folder) => {
+                let network = Network::load(folder)?;
+                (network.encoding(Arc::clone(&rules))?, network.weights)
+            }
+            None => {
+                let encoding = experiment.encoding(&rules);
+                let weights = Weights::init(&encoding, experiment.network, experiment.seed);
+                (encoding, weights)
+            }
+        };
+        let device = experiment.machine.device.open()?;
+        device.self_test(&encoding, weights.architecture())?;
+        let kernels = || {
+            let calibration = inference::calibration(&weights, &encoding);
+            Inference::cpu(experiment.inference.precision, Some(calibration))
+        };
+        let inference = Inference::on_gpu(&device).unwrap_or_else(kernels);
+        Ok(Subject { experiment, rules, encoding, weights, device, inference })
+    }
+}
+
 fn bench_selfplay(
     file: &Path,
     network: Option<&Path>,
     set: &[String],
     seconds: f64,
 ) -> Result<ExitCode, Failure> {
-    let experiment = Experiment::load(file, set)?;
-    let rules = Arc::new(Rules::load(&experiment.rules)?);
-    let (encoding, weights) = match network {
-        Some(folder) => {
-            let network = Network::load(folder)?;
-            (network.encoding(Arc::clone(&rules))?, network.weights)
-        }
-        None => {
-            let encoding = experiment.encoding(&rules);
-            let weights = Weights::init(&encoding, experiment.network, experiment.seed);
-            (encoding, weights)
-        }
-    };
+    let subject = Subject::load(file, network, set)?;
+    let Subject { experiment, rules, encoding, weights, device, inference } = &subject;
     let architecture = weights.architecture();
-    let device = experiment.machine.device.open()?;
-    device.self_test(&encoding, architecture)?;
-    let kernels = || {
-        let calibration = inference::calibration(&weights, &encoding);
-        Inference::cpu(experiment.inference.precision, Some(calibration))
-    };
-    let inference = Inference::on_gpu(&device).unwrap_or_else(kernels);
     let more = (!device.is_gpu()).then(|| experiment.machine.workers.max(2));
     let counts: Vec<usize> = std::iter::once(1).chain(more).collect();
     let mut rates = vec![Rates::default(); counts.len()];
@@ -108,11 +132,11 @@ fn bench_selfplay(
             count,
             batch: experiment.machine.batch,
             cache: experiment.machine.cache,
-            weights: &weights,
+            weights,
             inference: inference.clone(),
-            encoding: &encoding,
+            encoding,
         };
-        one_round(&workers, &experiment, &rules, seconds)
+        one_round(&workers, experiment, rules, seconds)
     };
     for round in 1..=ROUNDS {
         for (&count, rates) in counts.iter().zip(&mut rates) {
