@@ -76,6 +76,8 @@ pub struct SelfPlayConfig {
     pub random_opening_plies: u32,
     /// A game of this many plies is a draw.
     pub ply_limit: u32,
+    /// Share of games that are played out although their result is proven; the others end there.
+    pub proven_playout_share: f64,
 }
 
 impl SelfPlayConfig {

@@ -1,7 +1,7 @@
 //! Games as they are stored: everything a training sample or a reader can want, no tensors.
 
 use crate::Wdl;
-use keiko_rules::{Ending, Game, Move, Rules, SfenError};
+use keiko_rules::{Color, Ending, Game, Move, Outcome, Reason, Rules, SfenError};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -83,6 +83,22 @@ impl Proof {
         }
     }
 
+    /// The same as a game's result, where `side` is to move.
+    pub fn outcome(self, side: Color) -> Outcome {
+        match self {
+            Proof::Win(_) => Outcome::Win(side),
+            Proof::Loss(_) => Outcome::Win(side.opponent()),
+            Proof::Draw(_) => Outcome::Draw,
+        }
+    }
+
+    /// Plies to that result.
+    pub fn plies(self) -> u16 {
+        match self {
+            Proof::Win(plies) | Proof::Loss(plies) | Proof::Draw(plies) => plies,
+        }
+    }
+
     /// What it proves to who made the move before, one ply earlier.
     pub fn before(self) -> Proof {
         match self {
@@ -122,9 +138,17 @@ impl GameRecord {
         Ok(game)
     }
 
-    /// Length in plies, opening moves included.
+    /// Plies that were not played because the result was proven: what the last proof needs,
+    /// less the ply it is about.
+    pub fn spared(&self) -> usize {
+        let last = self.plies.last().filter(|_| self.ending.reason == Reason::Proven);
+        let proof = last.and_then(|ply| ply.proof);
+        proof.map_or(0, |proof| usize::from(proof.plies()).saturating_sub(1))
+    }
+
+    /// Length in plies: opening moves, searched ones, and those spared.
     pub fn len(&self) -> usize {
-        self.start.opening.len() + self.plies.len()
+        self.start.opening.len() + self.plies.len() + self.spared()
     }
 
     /// Whether no move was played at all.

@@ -4,7 +4,7 @@ use crate::{
     Evaluator, Findings, GameRecord, Ply, Proof, Purpose, Search, SearchConfig, SelfPlayConfig,
     Slot, Start, generator,
 };
-use keiko_rules::{Game, Move, Rules};
+use keiko_rules::{Ending, Game, Move, Reason, Rules};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use std::sync::Arc;
@@ -83,10 +83,12 @@ impl SelfPlay {
     /// Sets up game `number` and begins its first search.
     fn seat(&self, number: u64) -> Table {
         let mut rng = generator(self.seed, Purpose::Game, number);
+        let plays_proofs_out = rng.random_bool(self.games.proven_playout_share);
         let (game, opening) = self.open(&mut rng);
         let start = Start { sfen: game.start_sfen(), opening };
         let search = Search::new(game, self.search);
-        let mut table = Table { number, rng, start, search, full: false, plies: Vec::new() };
+        let plies = Vec::new();
+        let mut table = Table { number, rng, plays_proofs_out, start, search, full: false, plies };
         self.begin_search(&mut table);
         table
     }
@@ -120,9 +122,13 @@ impl SelfPlay {
     /// Plays the move found; the record when that ended the game, else on to the next search.
     fn finish_ply(&self, table: &mut Table) -> Option<GameRecord> {
         let found = table.search.finish();
+        let proven = found.proof.filter(|_| !table.plays_proofs_out).map(|proof| Ending {
+            outcome: proof.outcome(table.search.game().side_to_move()),
+            reason: Reason::Proven,
+        });
         table.search.play(found.mv);
         table.plies.push(ply_of(found, table.full));
-        let Some(ending) = table.search.game().conclusion() else {
+        let Some(ending) = table.search.game().conclusion().or(proven) else {
             self.begin_search(table);
             return None;
         };
@@ -141,6 +147,7 @@ impl SelfPlay {
 struct Table {
     number: u64,
     rng: ChaCha8Rng,
+    plays_proofs_out: bool,
     start: Start,
     search: Search,
     full: bool,

@@ -10,7 +10,7 @@ pub struct Targets<'a> {
     pub policy: &'a [(Move, f32)],
     /// The game's result blended with the search's opinion.
     pub wdl: Wdl,
-    /// Plies to the end of the game.
+    /// Plies to the end of the game, those spared by a proof included.
     pub moves_left: f32,
     /// The chances some plies later: the search's opinions from here on, each later one with a
     /// weight smaller by the same factor, and the result at last.
@@ -37,7 +37,7 @@ impl GameRecord {
         Targets {
             policy: &ply.policy,
             wdl: result.blended(root_share, ply.root),
-            moves_left: (self.plies.len() - index) as f32,
+            moves_left: (self.plies.len() + self.spared() - index) as f32,
             short_term: self.short_term(index, result, short_term_plies),
         }
     }
@@ -65,7 +65,7 @@ impl GameRecord {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::{Ply, Start};
+    use crate::{Ply, Proof, Start};
     use keiko_rules::{Ending, Game, Outcome, Reason, Rules};
     use std::sync::Arc;
 
@@ -109,6 +109,30 @@ mod tests {
         // 0.25 / 2 + 0 / 4 + 0 / 4.
         assert_eq!(win(1, Color::White, 2.0), 0.125);
         assert_eq!(win(0, Color::Black, 1.0), 0.5);
+    }
+
+    #[test]
+    fn a_proof_stands_for_the_plies_it_spares() {
+        let mut record = record();
+        let left =
+            |record: &GameRecord, index| record.targets(index, Color::Black, 0.25, 2.0).moves_left;
+        assert_eq!((left(&record, 0), left(&record, 2), record.len()), (3.0, 1.0, 3));
+        // A proof on the way to another ending spares nothing.
+        record.plies[2].proof = Some(Proof::Win(5));
+        assert_eq!((left(&record, 2), record.len()), (1.0, 3));
+        let mut played_out = record.clone();
+        for root in [Wdl::LOSS, Wdl::WIN, Wdl::LOSS, Wdl::WIN] {
+            played_out.plies.push(Ply { root, proof: None, ..record.plies[0].clone() });
+        }
+        record.ending.reason = Reason::Proven;
+        assert_eq!((left(&record, 0), left(&record, 2), record.len()), (7.0, 5.0, 7));
+        for (index, side) in [(0, Color::Black), (1, Color::White), (2, Color::Black)] {
+            let of = |record: &GameRecord| record.targets(index, side, 0.25, 2.0).short_term;
+            let (spared, played) = (of(&record), of(&played_out));
+            assert!((spared.win - played.win).abs() < 1e-6, "{spared:?} {played:?}");
+            assert_eq!(left(&record, index), left(&played_out, index));
+        }
+        assert_eq!(record.reply(2), None);
     }
 
     #[test]

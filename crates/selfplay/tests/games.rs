@@ -1,7 +1,7 @@
 //! Laws of self-play: a game is a pure function of its number.
 #![allow(clippy::unwrap_used)]
 
-use keiko_rules::{Game, Move, Rules};
+use keiko_rules::{Game, Move, Reason, Rules};
 use keiko_selfplay::{
     Evaluation, Evaluator, GameRecord, Proof, SearchConfig, SelfPlay, SelfPlayConfig, Slot,
     UniformEvaluator, Wdl,
@@ -66,6 +66,7 @@ fn selfplay(variant: &str) -> SelfPlay {
             random_opening_share: 0.5,
             random_opening_plies: 6,
             ply_limit: 60,
+            proven_playout_share: 0.5,
         },
         seed: 5,
         network: 0,
@@ -118,12 +119,40 @@ fn records_replay_to_their_endings_and_hold_complete_targets() {
                     assert!((total - 1.0).abs() < 1e-4);
                     assert!(targets.policy.iter().all(|(mv, _)| legal.contains(mv)));
                 }
+                if index + 1 == record.plies.len() && record.ending.reason == Reason::Proven {
+                    let outcome = ply.proof.unwrap().outcome(game.side_to_move());
+                    assert_eq!(record.ending.outcome, outcome);
+                    assert_eq!(targets.moves_left, ply.proof.unwrap().plies().into());
+                }
                 game.play(ply.mv);
             }
-            assert_eq!(game.conclusion(), Some(record.ending));
-            assert_eq!(game.ply(), record.len());
+            if record.ending.reason != Reason::Proven {
+                assert_eq!(game.conclusion(), Some(record.ending));
+            }
+            assert_eq!(game.ply() + record.spared(), record.len());
         }
     }
+}
+
+#[test]
+fn a_proven_game_ends_there_unless_it_is_played_out() {
+    let mut selfplay = selfplay("minishogi");
+    let mut play_out = |share| {
+        selfplay.games.proven_playout_share = share;
+        play(&selfplay, 0..20, 8)
+    };
+    let proven = |record: &GameRecord| record.plies.iter().position(|ply| ply.proof.is_some());
+    let (ended, played_out) = (play_out(0.0), play_out(1.0));
+    assert!(ended.iter().any(|record| record.ending.reason == Reason::Proven));
+    for record in &ended {
+        assert!(proven(record).is_none_or(|at| at + 1 == record.plies.len()));
+    }
+    assert!(played_out.iter().all(|record| record.ending.reason != Reason::Proven));
+    let goes_on = |it: &GameRecord| proven(it).is_some_and(|at| at + 1 < it.plies.len());
+    assert!(played_out.iter().any(goes_on));
+    let mixed = play_out(0.5);
+    assert!(mixed.iter().any(|record| record.ending.reason == Reason::Proven));
+    assert!(mixed.iter().any(goes_on));
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! An experiment: one complete TOML file that says all that changes results.
 
 mod checks;
+mod older;
 
 use keiko_network::{Architecture, DeviceName, Encoding, LearnerConfig, Precision, Weights};
 use keiko_rules::{Rules, nearest};
@@ -205,17 +206,20 @@ impl Experiment {
             origin: origin.to_owned(),
             message: explain(&error),
         };
-        let mut experiment: Experiment = toml::from_str(text).map_err(malformed)?;
-        if !overrides.is_empty() {
-            let mut table: toml::Table = toml::from_str(text).map_err(malformed)?;
-            for one in overrides {
-                apply_override(&mut table, one)?;
-            }
-            experiment = table.try_into().map_err(|error: toml::de::Error| {
-                let origin = format!("{origin} with --set {}", overrides.join(" --set "));
-                ExperimentError::Malformed { origin, message: explain(&error) }
-            })?;
+        let mut table: toml::Table = toml::from_str(text).map_err(malformed)?;
+        if !older::complete(&mut table) {
+            // Only the text knows its lines, so its own mistakes are found first.
+            toml::from_str::<Experiment>(text).map_err(malformed)?;
         }
+        for one in overrides {
+            apply_override(&mut table, one)?;
+        }
+        let experiment: Experiment = table.try_into().map_err(|error: toml::de::Error| {
+            let set: String = overrides.iter().map(|one| format!(" --set {one}")).collect();
+            let with = if set.is_empty() { "" } else { " with" };
+            let origin = format!("{origin}{with}{set}");
+            ExperimentError::Malformed { origin, message: explain(&error) }
+        })?;
         experiment.validate(origin)?;
         Ok(experiment)
     }

@@ -93,6 +93,7 @@ pub(crate) fn of_games(games: &[GameRecord]) -> Vec<(&'static str, f64)> {
         ("selfplay/ends_repetition", ended_by(Reason::Repetition)),
         ("selfplay/ends_perpetual_check", ended_by(Reason::PerpetualCheck)),
         ("selfplay/ends_ply_limit", ended_by(Reason::PlyLimit)),
+        ("selfplay/ends_proven", ended_by(Reason::Proven)),
         (
             "selfplay/simulations",
             plies().map(|ply| f64::from(ply.simulations)).sum::<f64>() / searched,

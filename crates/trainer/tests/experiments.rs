@@ -4,6 +4,9 @@
 use keiko_trainer::Experiment;
 use std::path::{Path, PathBuf};
 
+/// Keys that experiments once did not have, and what they meant by it is still known.
+const NEWER_KEYS: &[&str] = &["proven_playout_share"];
+
 fn configs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../configs")
 }
@@ -23,6 +26,22 @@ fn every_shipped_experiment_works_and_survives_its_resolved_form() {
         assert_eq!(again, experiment);
         assert!(experiment.changes(&again).is_empty());
     }
+}
+
+#[test]
+fn an_experiment_from_before_some_keys_existed_keeps_its_meaning() {
+    let published = configs().join("../checkpoints/published");
+    let entries = std::fs::read_dir(published).unwrap().map(|entry| entry.unwrap().path());
+    for network in entries.filter(|path| path.is_dir()) {
+        Experiment::load(&network.join("experiment.toml"), &[]).unwrap();
+    }
+    let text = std::fs::read_to_string(configs().join("smoke.toml")).unwrap();
+    let without = |keys: &[&str]| -> String {
+        let is_kept = |line: &&str| !keys.iter().any(|key| line.starts_with(key));
+        text.lines().filter(is_kept).map(|line| format!("{line}\n")).collect()
+    };
+    let older = Experiment::parse(&without(NEWER_KEYS), "older", &[]).unwrap();
+    assert_eq!(older.selfplay.proven_playout_share, 1.0);
 }
 
 #[test]

@@ -150,6 +150,12 @@ impl Experiment {
                 "2 to 10000",
             ),
             check(
+                "selfplay.proven_playout_share",
+                s.proven_playout_share,
+                is_share(s.proven_playout_share),
+                "0 to 1",
+            ),
+            check(
                 "selfplay.random_opening_plies",
                 s.random_opening_plies,
                 opening,

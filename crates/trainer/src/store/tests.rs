@@ -184,12 +184,12 @@ fn damage_after_opening_is_an_error() {
 fn a_newer_format_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let (path, mut bytes, _) = three_blocks(dir.path());
-    bytes[8] = 2;
+    bytes[8] = 3;
     let checksum = crc32fast::hash(&bytes[..12]);
     bytes[12..16].copy_from_slice(&checksum.to_le_bytes());
     fs::write(&path, &bytes).unwrap();
     let error = Store::open(dir.path()).unwrap_err().to_string();
-    assert!(error.contains("version 2") && error.contains("up to version 1"), "{error}");
+    assert!(error.contains("version 3") && error.contains("up to version 2"), "{error}");
     assert_eq!(fs::read(&path).unwrap(), bytes, "nothing was touched");
 }
 
@@ -256,5 +256,5 @@ fn leftovers_of_a_rewrite_are_removed_and_other_files_left() {
 fn the_stored_form_is_that_of_this_version() {
     let bytes = postcard::to_stdvec(&games(0..3)).unwrap();
     let known = (FORMAT_VERSION, bytes.len(), crc32fast::hash(&bytes));
-    assert_eq!(known, (1, 739, 2081989498), "raise FORMAT_VERSION and keep reading the older one");
+    assert_eq!(known, (2, 739, 2081989498), "raise FORMAT_VERSION and keep reading the older one");
 }
