@@ -36,6 +36,8 @@ pub enum Reason {
     /// A search has proven the result; the rest was not played. No law ends a game so: self-play
     /// does.
     Proven,
+    /// A side gave the game up. No law ends a game so, either.
+    Resignation,
 }
 
 impl std::fmt::Display for Reason {
@@ -51,6 +53,7 @@ impl std::fmt::Display for Reason {
             Reason::BareRoyal => "bare_royal",
             Reason::Declaration => "declaration",
             Reason::Proven => "proven",
+            Reason::Resignation => "resignation",
         })
     }
 }

@@ -32,6 +32,14 @@ pub struct Start {
     pub opening: Vec<Move>,
 }
 
+impl Start {
+    /// Who made the first move, the opening's included.
+    pub fn first_mover(&self) -> Color {
+        // The position's SFEN names its side to move.
+        if self.sfen.split(' ').nth(1) == Some("w") { Color::White } else { Color::Black }
+    }
+}
+
 /// One searched move.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Ply {
@@ -136,6 +144,13 @@ impl GameRecord {
             game.play(mv);
         }
         Ok(game)
+    }
+
+    /// Whose move ply `index`, of the searched ones, is.
+    pub fn side_at(&self, index: usize) -> Color {
+        let first = self.start.first_mover();
+        let even = (self.start.opening.len() + index).is_multiple_of(2);
+        if even { first } else { first.opponent() }
     }
 
     /// Plies that were not played because the result was proven: what the last proof needs,

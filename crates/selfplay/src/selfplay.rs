@@ -4,7 +4,7 @@ use crate::{
     Evaluator, Findings, GameRecord, Ply, Proof, Purpose, Search, SearchConfig, SelfPlayConfig,
     Slot, Start, generator,
 };
-use keiko_rules::{Ending, Game, Move, Reason, Rules};
+use keiko_rules::{Color, Ending, Game, Move, Outcome, Reason, Rules};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use std::sync::Arc;
@@ -84,11 +84,20 @@ impl SelfPlay {
     fn seat(&self, number: u64) -> Table {
         let mut rng = generator(self.seed, Purpose::Game, number);
         let plays_proofs_out = rng.random_bool(self.games.proven_playout_share);
+        let never_resigns = rng.random_bool(self.games.resign_playout_share);
         let (game, opening) = self.open(&mut rng);
         let start = Start { sfen: game.start_sfen(), opening };
         let search = Search::new(game, self.search);
-        let plies = Vec::new();
-        let mut table = Table { number, rng, plays_proofs_out, start, search, full: false, plies };
+        let mut table = Table {
+            number,
+            rng,
+            plays_proofs_out,
+            never_resigns,
+            start,
+            search,
+            full: false,
+            plies: Vec::new(),
+        };
         self.begin_search(&mut table);
         table
     }
@@ -121,14 +130,11 @@ impl SelfPlay {
 
     /// Plays the move found; the record when that ended the game, else on to the next search.
     fn finish_ply(&self, table: &mut Table) -> Option<GameRecord> {
+        let side = table.search.game().side_to_move();
         let found = table.search.finish();
-        let proven = found.proof.filter(|_| !table.plays_proofs_out).map(|proof| Ending {
-            outcome: proof.outcome(table.search.game().side_to_move()),
-            reason: Reason::Proven,
-        });
         table.search.play(found.mv);
         table.plies.push(ply_of(found, table.full));
-        let Some(ending) = table.search.game().conclusion().or(proven) else {
+        let Some(ending) = self.ending(table, side) else {
             self.begin_search(table);
             return None;
         };
@@ -141,6 +147,21 @@ impl SelfPlay {
             ending,
         })
     }
+
+    /// How the game is over, if it is, now that `side` has moved: by law, because the result was
+    /// proven before that move, or because that side resigns instead of making it.
+    fn ending(&self, table: &Table, side: Color) -> Option<Ending> {
+        let proof = table.plies.last().and_then(|ply| ply.proof);
+        let proven = proof
+            .filter(|_| !table.plays_proofs_out)
+            .map(|proof| Ending { outcome: proof.outcome(side), reason: Reason::Proven });
+        let resigned = || {
+            let resigns = !table.never_resigns && self.games.resigns(&table.plies);
+            let outcome = Outcome::Win(side.opponent());
+            resigns.then_some(Ending { outcome, reason: Reason::Resignation })
+        };
+        table.search.game().conclusion().or(proven).or_else(resigned)
+    }
 }
 
 /// A game being played.
@@ -148,6 +169,7 @@ struct Table {
     number: u64,
     rng: ChaCha8Rng,
     plays_proofs_out: bool,
+    never_resigns: bool,
     start: Start,
     search: Search,
     full: bool,

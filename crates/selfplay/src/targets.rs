@@ -10,7 +10,8 @@ pub struct Targets<'a> {
     pub policy: &'a [(Move, f32)],
     /// The game's result blended with the search's opinion.
     pub wdl: Wdl,
-    /// Plies to the end of the game, those spared by a proof included.
+    /// Plies to the end of the game, those spared by a proof included; a resigned game ends where
+    /// it was resigned.
     pub moves_left: f32,
     /// The chances some plies later: the search's opinions from here on, each later one with a
     /// weight smaller by the same factor, and the result at last.

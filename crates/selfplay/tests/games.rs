@@ -1,7 +1,7 @@
 //! Laws of self-play: a game is a pure function of its number.
 #![allow(clippy::unwrap_used)]
 
-use keiko_rules::{Game, Move, Reason, Rules};
+use keiko_rules::{Game, Move, Outcome, Reason, Rules};
 use keiko_selfplay::{
     Evaluation, Evaluator, GameRecord, Proof, SearchConfig, SelfPlay, SelfPlayConfig, Slot,
     UniformEvaluator, Wdl,
@@ -67,6 +67,9 @@ fn selfplay(variant: &str) -> SelfPlay {
             random_opening_plies: 6,
             ply_limit: 60,
             proven_playout_share: 0.5,
+            resign_below: 0.2,
+            resign_plies: 2,
+            resign_playout_share: 0.5,
         },
         seed: 5,
         network: 0,
@@ -119,19 +122,43 @@ fn records_replay_to_their_endings_and_hold_complete_targets() {
                     assert!((total - 1.0).abs() < 1e-4);
                     assert!(targets.policy.iter().all(|(mv, _)| legal.contains(mv)));
                 }
-                if index + 1 == record.plies.len() && record.ending.reason == Reason::Proven {
-                    let outcome = ply.proof.unwrap().outcome(game.side_to_move());
-                    assert_eq!(record.ending.outcome, outcome);
-                    assert_eq!(targets.moves_left, ply.proof.unwrap().plies().into());
-                }
+                assert_eq!(record.side_at(index), game.side_to_move());
                 game.play(ply.mv);
             }
-            if record.ending.reason != Reason::Proven {
-                assert_eq!(game.conclusion(), Some(record.ending));
+            let last = record.plies.last().unwrap();
+            let side = game.side_to_move().opponent();
+            match record.ending.reason {
+                Reason::Proven => {
+                    assert_eq!(record.ending.outcome, last.proof.unwrap().outcome(side));
+                    let targets = record.targets(record.plies.len() - 1, side, 0.25, 6.0);
+                    assert_eq!(targets.moves_left, last.proof.unwrap().plies().into());
+                }
+                Reason::Resignation => {
+                    assert_eq!(record.ending.outcome, Outcome::Win(side.opponent()));
+                    assert!(selfplay.games.resigns(&record.plies));
+                }
+                _ => assert_eq!(game.conclusion(), Some(record.ending)),
             }
             assert_eq!(game.ply() + record.spared(), record.len());
         }
     }
+}
+
+#[test]
+fn a_hopeless_game_is_resigned_unless_it_is_played_out() {
+    let mut selfplay = selfplay("minishogi");
+    let mut play_out = |share| {
+        selfplay.games.resign_playout_share = share;
+        play(&selfplay, 0..20, 8)
+    };
+    let resigned = |record: &GameRecord| record.ending.reason == Reason::Resignation;
+    let (ended, played_out, mixed) = (play_out(0.0), play_out(1.0), play_out(0.5));
+    let goes_on = |record: &GameRecord| {
+        (1..record.plies.len()).any(|plies| selfplay.games.resigns(&record.plies[..plies]))
+    };
+    assert!(ended.iter().any(resigned) && !ended.iter().any(goes_on));
+    assert!(!played_out.iter().any(resigned) && played_out.iter().any(goes_on));
+    assert!(mixed.iter().any(resigned) && mixed.iter().any(goes_on));
 }
 
 #[test]

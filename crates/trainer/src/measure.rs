@@ -74,9 +74,8 @@ pub(crate) fn measure(
     let is_last = generation + 1 == run.experiment.training.generations;
     let mut figures = learned_figures(run);
     figures.extend(holdout_figures(run));
-    figures.extend(
-        statistics::of_games(&run.current).into_iter().map(|(tag, value)| (tag.to_owned(), value)),
-    );
+    let games = statistics::of_games(&run.current, &run.experiment.selfplay);
+    figures.extend(games.into_iter().map(|(tag, value)| (tag.to_owned(), value)));
     if is_last || generation.is_multiple_of(run.experiment.arena.every) {
         let network = publish(run)?;
         match measure_strength(run, &network, watcher, stop)? {

@@ -5,7 +5,8 @@ use keiko_trainer::Experiment;
 use std::path::{Path, PathBuf};
 
 /// Keys that experiments once did not have, and what they meant by it is still known.
-const NEWER_KEYS: &[&str] = &["proven_playout_share"];
+const NEWER_KEYS: &[&str] =
+    &["proven_playout_share", "resign_below", "resign_plies", "resign_playout_share"];
 
 fn configs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../configs")
@@ -42,6 +43,12 @@ fn an_experiment_from_before_some_keys_existed_keeps_its_meaning() {
     };
     let older = Experiment::parse(&without(NEWER_KEYS), "older", &[]).unwrap();
     assert_eq!(older.selfplay.proven_playout_share, 1.0);
+    assert_eq!(older.selfplay.resign_below, 0.0);
+    // Who has one of the keys has to have them all.
+    for key in NEWER_KEYS {
+        let message = Experiment::parse(&without(&[key]), "new", &[]).unwrap_err().to_string();
+        assert!(message.contains(key) && message.contains("missing"), "{message}");
+    }
 }
 
 #[test]

@@ -156,6 +156,24 @@ impl Experiment {
                 "0 to 1",
             ),
             check(
+                "selfplay.resign_below",
+                s.resign_below,
+                is_share(s.resign_below.into()),
+                "0 to 1",
+            ),
+            check(
+                "selfplay.resign_plies",
+                s.resign_plies,
+                (1..=10_000).contains(&s.resign_plies),
+                "1 to 10000",
+            ),
+            check(
+                "selfplay.resign_playout_share",
+                s.resign_playout_share,
+                is_share(s.resign_playout_share),
+                "0 to 1",
+            ),
+            check(
                 "selfplay.random_opening_plies",
                 s.random_opening_plies,
                 opening,

@@ -5,6 +5,9 @@
 const MEANT: &str = "
 [selfplay]
 proven_playout_share = 1.0
+resign_below = 0.0
+resign_plies = 1
+resign_playout_share = 1.0
 ";
 
 /// Adds what an older experiment meant, where it has none of the keys: whether it did. A file that
