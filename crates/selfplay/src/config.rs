@@ -1,7 +1,7 @@
 //! The `[search]` and `[selfplay]` sections of an experiment. Every number here changes
 //! results, so none has a hidden default.
 
-use crate::{Budget, Ply, Sigma};
+use crate::{Budget, Ply, Schedule, Sigma};
 use serde::{Deserialize, Serialize};
 
 /// `[search]`: the constants of Gumbel search, and how hard it looks for forced wins.
@@ -58,10 +58,10 @@ impl SearchConfig {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SelfPlayConfig {
-    /// Simulations of a full search, whose policy is a target.
-    pub full_simulations: u32,
-    /// Simulations of a cheap one.
-    pub cheap_simulations: u32,
+    /// Simulations of a full search, whose policy is a target, by generation.
+    pub full_simulations: Schedule,
+    /// Simulations of a cheap one, by generation.
+    pub cheap_simulations: Schedule,
     /// Share of moves that get the full search (playout cap randomisation).
     pub full_share: f64,
     /// Scale of the search noise at the first searched ply.

@@ -18,6 +18,10 @@ pub struct SelfPlay {
     pub search: SearchConfig,
     /// How games are played.
     pub games: SelfPlayConfig,
+    /// Simulations of a full search in this generation.
+    pub full_simulations: u32,
+    /// Simulations of a cheap one.
+    pub cheap_simulations: u32,
     /// The run's seed.
     pub seed: u64,
     /// Learner step of the network behind the evaluators.
@@ -122,8 +126,7 @@ impl SelfPlay {
 
     fn begin_search(&self, table: &mut Table) {
         table.full = table.rng.random_bool(self.games.full_share);
-        let simulations =
-            if table.full { self.games.full_simulations } else { self.games.cheap_simulations };
+        let simulations = if table.full { self.full_simulations } else { self.cheap_simulations };
         let noise = self.games.temperature_at(table.plies.len());
         table.search.begin(self.search.budget(simulations, noise), &mut table.rng);
     }

@@ -3,8 +3,8 @@
 
 use keiko_rules::{Game, Move, Outcome, Reason, Rules};
 use keiko_selfplay::{
-    Evaluation, Evaluator, GameRecord, Proof, SearchConfig, SelfPlay, SelfPlayConfig, Slot,
-    UniformEvaluator, Wdl,
+    Evaluation, Evaluator, GameRecord, Proof, Schedule, SearchConfig, SelfPlay, SelfPlayConfig,
+    Slot, UniformEvaluator, Wdl,
 };
 use std::sync::Arc;
 
@@ -56,9 +56,11 @@ fn selfplay(variant: &str) -> SelfPlay {
             root_proof_nodes: 200,
             ..SearchConfig::without_mates(16)
         },
+        full_simulations: 16,
+        cheap_simulations: 4,
         games: SelfPlayConfig {
-            full_simulations: 16,
-            cheap_simulations: 4,
+            full_simulations: Schedule::constant(16.0),
+            cheap_simulations: Schedule::constant(4.0),
             full_share: 0.25,
             temperature: 1.0,
             final_temperature: 0.25,
@@ -112,7 +114,7 @@ fn records_replay_to_their_endings_and_hold_complete_targets() {
                     _ => ply.full,
                 };
                 assert_eq!(teaches, !ply.policy.is_empty());
-                assert!(ply.full || ply.simulations <= selfplay.games.cheap_simulations);
+                assert!(ply.full || ply.simulations <= selfplay.cheap_simulations);
                 let sum = |w: Wdl| w.win + w.draw + w.loss;
                 assert!((sum(ply.root) - 1.0).abs() < 1e-4 && (sum(ply.raw) - 1.0).abs() < 1e-4);
                 let targets = record.targets(index, game.side_to_move(), 0.25, 6.0);

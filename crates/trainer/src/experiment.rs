@@ -5,7 +5,7 @@ mod older;
 
 use keiko_network::{Architecture, DeviceName, Encoding, LearnerConfig, Precision, Weights};
 use keiko_rules::{Rules, nearest};
-use keiko_selfplay::{SearchConfig, SelfPlay, SelfPlayConfig};
+use keiko_selfplay::{Schedule, SearchConfig, SelfPlay, SelfPlayConfig};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -71,8 +71,8 @@ pub struct TrainingConfig {
     pub batch_size: usize,
     /// Samples whose gradient is computed at once; divides the batch.
     pub micro_batch: usize,
-    /// The learning rate: points of (step, rate), straight lines between them.
-    pub learning_rate: Vec<(u64, f32)>,
+    /// The learning rate, by step.
+    pub learning_rate: Schedule,
 }
 
 /// `[arena]`: how strength is measured on the way.
@@ -234,11 +234,15 @@ impl Experiment {
         Arc::new(Encoding::with_progress(Arc::clone(rules), self.network.progress))
     }
 
-    /// Self-play by the network of a step.
-    pub fn selfplay(&self, rules: &Arc<Rules>, network: u64) -> SelfPlay {
+    /// Self-play of a generation by the network of a step.
+    pub fn selfplay(&self, rules: &Arc<Rules>, network: u64, generation: u64) -> SelfPlay {
+        // Rounded to whole ones, far fewer than a float holds exactly.
+        let simulations = |schedule: &Schedule| schedule.at(generation).round() as u32;
         SelfPlay {
             rules: Arc::clone(rules),
             search: self.search,
+            full_simulations: simulations(&self.selfplay.full_simulations),
+            cheap_simulations: simulations(&self.selfplay.cheap_simulations),
             games: self.selfplay.clone(),
             seed: self.seed,
             network,
@@ -248,19 +252,6 @@ impl Experiment {
     /// The network before its first step.
     pub fn initial_weights(&self, encoding: &Encoding) -> Weights {
         Weights::init(encoding, self.network, self.seed)
-    }
-
-    /// The learning rate of a step: straight lines between the schedule's points.
-    pub fn learning_rate(&self, step: u64) -> f32 {
-        let points = &self.training.learning_rate;
-        let after = points.partition_point(|&(at, _)| at <= step);
-        match (after.checked_sub(1).map(|i| points[i]), points.get(after)) {
-            (Some((_, rate)), None) | (None, Some(&(_, rate))) => rate,
-            (Some((from, low)), Some(&(to, high))) => {
-                low + (high - low) * ((step - from) as f32 / (to - from) as f32)
-            }
-            (None, None) => unreachable!("an empty schedule is refused"),
-        }
     }
 
     /// Learner steps to take with `owed` samples outstanding: whole batches, and at least one,

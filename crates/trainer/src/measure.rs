@@ -74,7 +74,8 @@ pub(crate) fn measure(
     let is_last = generation + 1 == run.experiment.training.generations;
     let mut figures = learned_figures(run);
     figures.extend(holdout_figures(run));
-    let games = statistics::of_games(&run.current, &run.experiment.selfplay);
+    let selfplay = run.experiment.selfplay(&run.rules, run.learner.steps(), generation);
+    let games = statistics::of_games(&run.current, &selfplay);
     figures.extend(games.into_iter().map(|(tag, value)| (tag.to_owned(), value)));
     if is_last || generation.is_multiple_of(run.experiment.arena.every) {
         let network = publish(run)?;
@@ -111,7 +112,7 @@ fn record(run: &mut Run, figures: &[(String, f64)], step: u64) -> Result<(), Run
 /// What the learner did: means over the generation's steps, and how it keeps the balance.
 fn learned_figures(run: &Run) -> Figures {
     let state = &run.state;
-    let rate = run.experiment.learning_rate(run.learner.steps().saturating_sub(1));
+    let rate = run.experiment.training.learning_rate.at(run.learner.steps().saturating_sub(1));
     let others = [
         ("optim/learning_rate", f64::from(rate)),
         ("replay/games", run.replay.games() as f64),
@@ -315,7 +316,7 @@ impl Contest<'_> {
 impl Run {
     /// What the games of this generation have in common.
     pub(crate) fn selfplay(&self) -> SelfPlay {
-        self.experiment.selfplay(&self.rules, self.learner.steps())
+        self.experiment.selfplay(&self.rules, self.learner.steps(), self.state.generation)
     }
 
     /// The threads that play, on the averaged network.

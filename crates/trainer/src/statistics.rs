@@ -2,7 +2,7 @@
 
 use keiko_network::StepReport;
 use keiko_rules::{Color, Outcome, Reason};
-use keiko_selfplay::{GameRecord, SelfPlayConfig, Wdl};
+use keiko_selfplay::{GameRecord, SelfPlay, SelfPlayConfig, Wdl};
 use serde::{Deserialize, Serialize};
 
 /// Tags of a step's figures, in the order of `values_of`.
@@ -67,8 +67,8 @@ impl StepSums {
     }
 }
 
-/// Tags and values that describe a generation's games, played as `config` says.
-pub(crate) fn of_games(games: &[GameRecord], config: &SelfPlayConfig) -> Vec<(&'static str, f64)> {
+/// Tags and values that describe a generation's games, played as `selfplay` says.
+pub(crate) fn of_games(games: &[GameRecord], selfplay: &SelfPlay) -> Vec<(&'static str, f64)> {
     let count = games.len().max(1) as f64;
     let share = |holds: &dyn Fn(&GameRecord) -> bool| {
         games.iter().filter(|game| holds(game)).count() as f64 / count
@@ -99,10 +99,13 @@ pub(crate) fn of_games(games: &[GameRecord], config: &SelfPlayConfig) -> Vec<(&'
             "selfplay/simulations",
             plies().map(|ply| f64::from(ply.simulations)).sum::<f64>() / searched,
         ),
+        ("selfplay/full_simulations", selfplay.full_simulations.into()),
+        ("selfplay/cheap_simulations", selfplay.cheap_simulations.into()),
         ("selfplay/surprise", mean_full(&|ply| f64::from(ply.surprise))),
         ("selfplay/policy_entropy", mean_full(&|ply| entropy(&ply.policy))),
     ];
-    figures.extend(false_resignations(games, config).map(|share| ("selfplay/resign_false", share)));
+    let wrong = false_resignations(games, &selfplay.games);
+    figures.extend(wrong.map(|share| ("selfplay/resign_false", share)));
     figures
 }
 

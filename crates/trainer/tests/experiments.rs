@@ -3,6 +3,7 @@
 
 use keiko_trainer::Experiment;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Keys that experiments once did not have, and what they meant by it is still known.
 const NEWER_KEYS: &[&str] =
@@ -52,12 +53,33 @@ fn an_experiment_from_before_some_keys_existed_keeps_its_meaning() {
 }
 
 #[test]
-fn the_learning_rate_runs_straight_between_its_points() {
-    let experiment = smoke(&["training.learning_rate=[[10, 0.1], [20, 0.2], [40, 0.0]]"]);
-    for (step, rate) in
-        [(0, 0.1), (10, 0.1), (15, 0.15), (20, 0.2), (30, 0.1), (40, 0.0), (99, 0.0)]
-    {
-        assert!((experiment.learning_rate(step) - rate).abs() < 1e-6, "{step}");
+fn simulations_follow_the_generation() {
+    let set =
+        ["selfplay.full_simulations=[[10, 32], [20, 37]]", "selfplay.cheap_simulations=[[0, 8]]"];
+    let experiment = smoke(&set);
+    let rules = Arc::new(keiko_rules::Rules::load(&experiment.rules).unwrap());
+    // Half a simulation more each generation, rounded.
+    for (generation, full) in [(0, 32), (10, 32), (11, 33), (12, 33), (20, 37), (999, 37)] {
+        let selfplay = experiment.selfplay(&rules, 0, generation);
+        assert_eq!((selfplay.full_simulations, selfplay.cheap_simulations), (full, 8));
+    }
+    assert_eq!(
+        smoke(&["selfplay.full_simulations=32"]).selfplay(&rules, 0, 7).full_simulations,
+        32
+    );
+    let refused = |text: &str| {
+        let set = [format!("selfplay.full_simulations={text}")];
+        Experiment::load(&configs().join("smoke.toml"), &set).unwrap_err().to_string()
+    };
+    for (text, words) in [
+        ("0", "selfplay.full_simulations = 0: allowed is 1 to 1000000"),
+        ("[[0, 32], [9, 0.5]]", "[[0, 32], [9, 0.5]]: allowed is 1 to 1000000"),
+        ("[[9, 32], [9, 64]]", "points must rise"),
+        ("[]", "needs a point"),
+        ("many", "expected a number, or points"),
+    ] {
+        let message = refused(text);
+        assert!(message.contains(words) && message.contains("full_simulations"), "{message}");
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::{Experiment, ExperimentError};
 use keiko_network::Precision;
+use keiko_selfplay::Schedule;
 use std::fmt::Debug;
 
 /// One key with its value and what it may be.
@@ -16,11 +17,18 @@ fn check(key: &'static str, found: impl Debug, holds: bool, allowed: &'static st
     Check { holds, key, found: format!("{found:?}"), allowed }
 }
 
+/// The same for a number that changes as a run goes on.
+fn check_all(
+    key: &'static str,
+    schedule: &Schedule,
+    holds: impl Fn(f32) -> bool,
+    allowed: &'static str,
+) -> Check {
+    Check { holds: schedule.values().all(holds), key, found: schedule.to_string(), allowed }
+}
+
 /// What every count may be: far more than a machine can do, far less than overflows.
 const COUNT: &str = "1 to 1000000000";
-
-/// Largest step a schedule may name.
-const MOST_STEPS: u64 = 1_000_000_000_000;
 
 fn is_count(n: u64) -> bool {
     (1..=1_000_000_000).contains(&n)
@@ -106,21 +114,21 @@ impl Experiment {
 
     fn games(&self) -> Vec<Check> {
         let s = &self.selfplay;
-        let simulations = |n: u32| (1..=1_000_000).contains(&n);
+        let simulations = |n: f32| (1.0..=1e6).contains(&n);
         let noise = |x: f32| x >= 0.0 && x.is_finite();
         let opening = s.random_opening_plies >= 1 && s.random_opening_plies < s.ply_limit;
         let halflife = s.temperature_halflife;
         vec![
-            check(
+            check_all(
                 "selfplay.full_simulations",
-                s.full_simulations,
-                simulations(s.full_simulations),
+                &s.full_simulations,
+                simulations,
                 "1 to 1000000",
             ),
-            check(
+            check_all(
                 "selfplay.cheap_simulations",
-                s.cheap_simulations,
-                simulations(s.cheap_simulations),
+                &s.cheap_simulations,
+                simulations,
                 "1 to 1000000",
             ),
             check(
@@ -187,10 +195,7 @@ impl Experiment {
         let games = t.games_per_generation;
         let ratio = t.samples_per_position;
         let divides = t.micro_batch >= 1 && t.batch_size.is_multiple_of(t.micro_batch);
-        let rates = &t.learning_rate;
-        let rising = rates.is_sorted_by(|a, b| a.0 < b.0);
-        let steps = !rates.is_empty() && rates.iter().all(|&(step, _)| step <= MOST_STEPS);
-        let small = rates.iter().all(|&(_, rate)| (0.0..=1.0).contains(&rate));
+        let small = |rate: f32| (0.0..=1.0).contains(&rate);
         vec![
             check("training.generations", t.generations, is_count(t.generations), COUNT),
             check(
@@ -237,18 +242,12 @@ impl Experiment {
                 "a divisor of training.batch_size",
             ),
             check(
-                "training.learning_rate",
-                rates,
-                rising && steps,
-                "points [step, rate], steps rising",
-            ),
-            check(
                 "training.short_term_plies",
                 t.short_term_plies,
                 (1.0..=1e6).contains(&t.short_term_plies),
                 "1 to 1000000",
             ),
-            check("training.learning_rate", rates, small, "rates from 0 to 1"),
+            check_all("training.learning_rate", &t.learning_rate, small, "rates from 0 to 1"),
         ]
     }
 
