@@ -70,10 +70,21 @@ pub struct SelfPlayConfig {
     pub final_temperature: f32,
     /// Plies in which the distance between the two halves.
     pub temperature_halflife: f32,
+    /// Share of games that begin from one of the rules' handicaps, each as likely. What the shares
+    /// of games leave begins normally.
+    pub handicap_share: f64,
+    /// Share of games that begin with moves sampled from the network's policy.
+    pub sampled_opening_share: f64,
+    /// Most sampled moves such a game begins with.
+    pub sampled_opening_plies: u32,
     /// Share of games that begin with random legal moves.
     pub random_opening_share: f64,
     /// Most random moves such a game begins with.
     pub random_opening_plies: u32,
+    /// Share of games that begin like an earlier one, up to where its search was most wrong.
+    pub archive_share: f64,
+    /// Games of the replay window that these are chosen from, those where it was most wrong.
+    pub archive_games: usize,
     /// A game of this many plies is a draw.
     pub ply_limit: u32,
     /// Share of games that are played out although their result is proven; the others end there.

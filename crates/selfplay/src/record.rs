@@ -26,13 +26,43 @@ pub struct GameRecord {
 /// state survives.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Start {
+    /// How it was chosen.
+    pub kind: StartKind,
     /// The position before the opening moves.
     pub sfen: String,
     /// Moves played without search; the first searched ply is `opening.len()`.
     pub opening: Vec<Move>,
 }
 
+/// How a game's start was chosen. Stored games number the kinds in this order: new ones go to the
+/// end.
+#[derive(Copy, Clone, Eq, PartialEq, Debug, Serialize, Deserialize)]
+pub enum StartKind {
+    /// The rules' start position.
+    Normal,
+    /// One of the rules' handicaps.
+    Handicap,
+    /// Moves sampled from the network's policy, from the normal start.
+    Sampled,
+    /// Random legal moves from there.
+    Random,
+    /// The beginning of an earlier game, up to where its search was most wrong about the result.
+    Archive,
+}
+
 impl Start {
+    /// The game at its first searched ply.
+    ///
+    /// # Errors
+    /// When the position is none of these rules.
+    pub fn game(&self, rules: &Arc<Rules>) -> Result<Game, SfenError> {
+        let mut game = Game::from_sfen(Arc::clone(rules), &self.sfen)?;
+        for &mv in &self.opening {
+            game.play(mv);
+        }
+        Ok(game)
+    }
+
     /// Who made the first move, the opening's included.
     pub fn first_mover(&self) -> Color {
         // The position's SFEN names its side to move.
@@ -139,11 +169,7 @@ impl GameRecord {
     /// # Errors
     /// When the record's start is not a position of these rules.
     pub fn opening(&self, rules: &Arc<Rules>) -> Result<Game, SfenError> {
-        let mut game = Game::from_sfen(Arc::clone(rules), &self.start.sfen)?;
-        for &mv in &self.start.opening {
-            game.play(mv);
-        }
-        Ok(game)
+        self.start.game(rules)
     }
 
     /// Whose move ply `index`, of the searched ones, is.
@@ -161,9 +187,14 @@ impl GameRecord {
         proof.map_or(0, |proof| usize::from(proof.plies()).saturating_sub(1))
     }
 
+    /// Plies from ply `index` to the end of the game, those spared included.
+    pub fn plies_left(&self, index: usize) -> usize {
+        self.plies.len() + self.spared() - index
+    }
+
     /// Length in plies: opening moves, searched ones, and those spared.
     pub fn len(&self) -> usize {
-        self.start.opening.len() + self.plies.len() + self.spared()
+        self.start.opening.len() + self.plies_left(0)
     }
 
     /// Whether no move was played at all.

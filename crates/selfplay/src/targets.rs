@@ -38,7 +38,7 @@ impl GameRecord {
         Targets {
             policy: &ply.policy,
             wdl: result.blended(root_share, ply.root),
-            moves_left: (self.plies.len() + self.spared() - index) as f32,
+            moves_left: self.plies_left(index) as f32,
             short_term: self.short_term(index, result, short_term_plies),
         }
     }
@@ -66,7 +66,7 @@ impl GameRecord {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::{Ply, Proof, Start};
+    use crate::{Ply, Proof, Start, StartKind};
     use keiko_rules::{Ending, Game, Outcome, Reason, Rules};
     use std::sync::Arc;
 
@@ -95,7 +95,7 @@ mod tests {
             number: 0,
             rules_hash: 0,
             network: 0,
-            start: Start { sfen: game.start_sfen(), opening: Vec::new() },
+            start: Start { kind: StartKind::Normal, sfen: game.start_sfen(), opening: Vec::new() },
             plies,
             ending: Ending { outcome: Outcome::Win(Color::Black), reason: Reason::Mate },
         }

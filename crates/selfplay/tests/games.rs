@@ -4,7 +4,7 @@
 use keiko_rules::{Game, Move, Outcome, Reason, Rules};
 use keiko_selfplay::{
     Evaluation, Evaluator, GameRecord, Proof, Schedule, SearchConfig, SelfPlay, SelfPlayConfig,
-    Slot, UniformEvaluator, Wdl,
+    Slot, StartKind, UniformEvaluator, Wdl, archive,
 };
 use std::sync::Arc;
 
@@ -45,9 +45,12 @@ impl Evaluator for Opinionated {
     }
 }
 
+/// All that self-play can do, with an archive of twenty games.
 fn selfplay(variant: &str) -> SelfPlay {
-    SelfPlay {
-        rules: Arc::new(Rules::load(variant).unwrap()),
+    let rules = Arc::new(Rules::load(variant).unwrap());
+    let handicap_share = if rules.handicaps().next().is_some() { 0.1 } else { 0.0 };
+    let first = SelfPlay {
+        rules,
         search: SearchConfig {
             leaf_mate_plies: 3,
             leaf_mate_nodes: 200,
@@ -58,6 +61,7 @@ fn selfplay(variant: &str) -> SelfPlay {
         },
         full_simulations: 16,
         cheap_simulations: 4,
+        archive: Vec::new(),
         games: SelfPlayConfig {
             full_simulations: Schedule::constant(16.0),
             cheap_simulations: Schedule::constant(4.0),
@@ -65,8 +69,13 @@ fn selfplay(variant: &str) -> SelfPlay {
             temperature: 1.0,
             final_temperature: 0.25,
             temperature_halflife: 8.0,
-            random_opening_share: 0.5,
+            handicap_share,
+            sampled_opening_share: 0.25,
+            sampled_opening_plies: 8,
+            random_opening_share: 0.25,
             random_opening_plies: 6,
+            archive_share: 0.2,
+            archive_games: 8,
             ply_limit: 60,
             proven_playout_share: 0.5,
             resign_below: 0.2,
@@ -75,7 +84,9 @@ fn selfplay(variant: &str) -> SelfPlay {
         },
         seed: 5,
         network: 0,
-    }
+    };
+    let earlier = play(&first, 1000..1020, 8);
+    SelfPlay { archive: archive(&earlier, first.games.archive_games), ..first }
 }
 
 fn play(selfplay: &SelfPlay, numbers: std::ops::Range<u64>, batch: usize) -> Vec<GameRecord> {
@@ -144,6 +155,109 @@ fn records_replay_to_their_endings_and_hold_complete_targets() {
             assert_eq!(game.ply() + record.spared(), record.len());
         }
     }
+}
+
+/// Sure of the first legal move everywhere.
+#[derive(Default)]
+struct Decided(Vec<Vec<f32>>);
+
+impl Evaluator for Decided {
+    fn push(&mut self, _: &Game, legal: &[Move]) -> Slot {
+        let prior = (0..legal.len()).map(|i| if i == 0 { 1.0 } else { 0.0 }).collect();
+        self.0 = vec![prior];
+        Slot(0)
+    }
+
+    fn run(&mut self) {}
+
+    fn read(&self, slot: Slot) -> Evaluation<'_> {
+        Evaluation { wdl: Wdl::DRAW, moves_left: 0.0, prior: &self.0[slot.0] }
+    }
+
+    fn batch_size(&self) -> usize {
+        1
+    }
+}
+
+/// Games of a few plies, for their starts.
+fn short_games() -> SelfPlay {
+    let mut short = selfplay("minishogi");
+    short.search = SearchConfig::without_mates(2);
+    (short.full_simulations, short.cheap_simulations) = (2, 1);
+    short.games.ply_limit = 80;
+    short.games.resign_below = 1.0;
+    short.games.resign_plies = 1;
+    short.games.resign_playout_share = 0.0;
+    short
+}
+
+#[test]
+fn games_begin_as_their_shares_say() {
+    let selfplay = short_games();
+    let records = play(&selfplay, 0..1000, 8);
+    let count = |kind| records.iter().filter(|record| record.start.kind == kind).count();
+    let kinds = [
+        (StartKind::Normal, 200),
+        (StartKind::Handicap, 100),
+        (StartKind::Sampled, 250),
+        (StartKind::Random, 250),
+        (StartKind::Archive, 200),
+    ];
+    for (kind, expected) in kinds {
+        // Four standard deviations of the widest.
+        assert!(count(kind).abs_diff(expected) < 60, "{kind:?}: {}", count(kind));
+    }
+    let handicaps: Vec<&str> = selfplay.rules.handicaps().map(|(_, sfen)| sfen).collect();
+    for record in &records {
+        let start = &record.start;
+        let normal = start.sfen == selfplay.rules.start_sfen();
+        let plies = start.opening.len() as u32;
+        assert!(match start.kind {
+            StartKind::Normal => normal && plies == 0,
+            StartKind::Handicap => handicaps.contains(&start.sfen.as_str()) && plies == 0,
+            StartKind::Sampled =>
+                normal && (1..=selfplay.games.sampled_opening_plies).contains(&plies),
+            StartKind::Random =>
+                normal && (1..=selfplay.games.random_opening_plies).contains(&plies),
+            StartKind::Archive => selfplay.archive.contains(start),
+        });
+    }
+    // Every handicap and every start of the archive is somebody's.
+    assert!(handicaps.iter().all(|sfen| records.iter().any(|record| record.start.sfen == *sfen)));
+    assert!(selfplay.archive.iter().all(|it| records.iter().any(|record| record.start == *it)));
+}
+
+#[test]
+fn an_empty_archive_leaves_its_share_to_random_moves() {
+    let selfplay = SelfPlay { archive: Vec::new(), ..short_games() };
+    let with = play(&short_games(), 0..200, 8);
+    for (record, with) in play(&selfplay, 0..200, 8).iter().zip(&with) {
+        let kind =
+            if with.start.kind == StartKind::Archive { StartKind::Random } else { with.start.kind };
+        assert_eq!(record.start.kind, kind);
+    }
+}
+
+#[test]
+fn openings_are_sampled_from_the_policy() {
+    let mut selfplay = short_games();
+    selfplay.games.handicap_share = 0.0;
+    selfplay.games.archive_share = 0.0;
+    selfplay.games.random_opening_share = 0.0;
+    selfplay.games.sampled_opening_share = 1.0;
+    let (mut numbers, mut records) = (0..20, Vec::new());
+    let finished = |record| records.push(record);
+    selfplay.play(&mut Decided::default(), || numbers.next(), finished, || false);
+    for record in &records {
+        let mut game = Game::new(Arc::clone(&selfplay.rules));
+        let mut legal = Vec::new();
+        for &mv in &record.start.opening {
+            game.legal_moves(&mut legal);
+            assert_eq!(mv, legal[0]);
+            game.play(mv);
+        }
+    }
+    assert!(records.iter().any(|record| record.start.opening.len() > 3));
 }
 
 #[test]

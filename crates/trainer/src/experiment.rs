@@ -234,7 +234,7 @@ impl Experiment {
         Arc::new(Encoding::with_progress(Arc::clone(rules), self.network.progress))
     }
 
-    /// Self-play of a generation by the network of a step.
+    /// Self-play of a generation by the network of a step; the archive is for a run to fill.
     pub fn selfplay(&self, rules: &Arc<Rules>, network: u64, generation: u64) -> SelfPlay {
         // Rounded to whole ones, far fewer than a float holds exactly.
         let simulations = |schedule: &Schedule| schedule.at(generation).round() as u32;
@@ -243,6 +243,7 @@ impl Experiment {
             search: self.search,
             full_simulations: simulations(&self.selfplay.full_simulations),
             cheap_simulations: simulations(&self.selfplay.cheap_simulations),
+            archive: Vec::new(),
             games: self.selfplay.clone(),
             seed: self.seed,
             network,

@@ -316,7 +316,11 @@ impl Contest<'_> {
 impl Run {
     /// What the games of this generation have in common.
     pub(crate) fn selfplay(&self) -> SelfPlay {
-        self.experiment.selfplay(&self.rules, self.learner.steps(), self.state.generation)
+        let (steps, generation) = (self.learner.steps(), self.state.generation);
+        SelfPlay {
+            archive: self.replay.archive(self.experiment.selfplay.archive_games),
+            ..self.experiment.selfplay(&self.rules, steps, generation)
+        }
     }
 
     /// The threads that play, on the averaged network.

@@ -3,7 +3,7 @@
 use crate::Experiment;
 use keiko_network::{Architecture, Batch, Encoding, Sample};
 use keiko_rules::Rules;
-use keiko_selfplay::GameRecord;
+use keiko_selfplay::{GameRecord, Start, archive};
 use rand::{Rng, RngExt};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -62,6 +62,11 @@ impl ReplayBuffer {
     /// Positions in the window that are trained on.
     pub fn positions(&self) -> usize {
         self.positions.len()
+    }
+
+    /// The starts of the window's games whose searches were most wrong, so many at most.
+    pub fn archive(&self, most: usize) -> Vec<Start> {
+        archive(&self.games, most)
     }
 
     /// Draws `size` positions uniformly, mirrored at random where the rules allow.

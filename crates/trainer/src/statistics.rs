@@ -2,7 +2,7 @@
 
 use keiko_network::StepReport;
 use keiko_rules::{Color, Outcome, Reason};
-use keiko_selfplay::{GameRecord, SelfPlay, SelfPlayConfig, Wdl};
+use keiko_selfplay::{GameRecord, SelfPlay, SelfPlayConfig, StartKind, Wdl};
 use serde::{Deserialize, Serialize};
 
 /// Tags of a step's figures, in the order of `values_of`.
@@ -73,6 +73,7 @@ pub(crate) fn of_games(games: &[GameRecord], selfplay: &SelfPlay) -> Vec<(&'stat
     let share = |holds: &dyn Fn(&GameRecord) -> bool| {
         games.iter().filter(|game| holds(game)).count() as f64 / count
     };
+    let began = |kind: StartKind| share(&|game| game.start.kind == kind);
     let ended_by = |reason: Reason| share(&|game| game.ending.reason == reason);
     let plies = || games.iter().flat_map(|game| &game.plies);
     let searched = plies().count().max(1) as f64;
@@ -82,6 +83,11 @@ pub(crate) fn of_games(games: &[GameRecord], selfplay: &SelfPlay) -> Vec<(&'stat
     };
     let mut figures = vec![
         ("selfplay/length", games.iter().map(|game| game.len() as f64).sum::<f64>() / count),
+        ("selfplay/starts_normal", began(StartKind::Normal)),
+        ("selfplay/starts_handicap", began(StartKind::Handicap)),
+        ("selfplay/starts_sampled", began(StartKind::Sampled)),
+        ("selfplay/starts_random", began(StartKind::Random)),
+        ("selfplay/starts_archive", began(StartKind::Archive)),
         ("selfplay/first_player_score", games.iter().map(first_players_score).sum::<f64>() / count),
         ("selfplay/first_player_wins", share(&|game| first_players_score(game) == 1.0)),
         ("selfplay/ends_mate", ended_by(Reason::Mate)),
@@ -104,9 +110,18 @@ pub(crate) fn of_games(games: &[GameRecord], selfplay: &SelfPlay) -> Vec<(&'stat
         ("selfplay/surprise", mean_full(&|ply| f64::from(ply.surprise))),
         ("selfplay/policy_entropy", mean_full(&|ply| entropy(&ply.policy))),
     ];
+    let normal = normal_starts_score(games);
+    figures.extend(normal.map(|score| ("selfplay/first_player_score_normal", score)));
     let wrong = false_resignations(games, &selfplay.games);
     figures.extend(wrong.map(|share| ("selfplay/resign_false", share)));
     figures
+}
+
+/// The first player's mean score in games from the normal start; `None` where there are none.
+fn normal_starts_score(games: &[GameRecord]) -> Option<f64> {
+    let normal = games.iter().filter(|game| game.start.kind == StartKind::Normal);
+    let scores: Vec<f64> = normal.map(first_players_score).collect();
+    (!scores.is_empty()).then(|| scores.iter().sum::<f64>() / scores.len() as f64)
 }
 
 /// Of the games that went on although a side had reason to resign, the share that this side did
@@ -151,7 +166,7 @@ mod tests {
     use super::*;
     use crate::Experiment;
     use keiko_rules::{Ending, Move, Square};
-    use keiko_selfplay::{Ply, Start};
+    use keiko_selfplay::{Ply, Start, StartKind};
 
     /// A game whose searches gave the sides to move, Black first, these scores.
     fn game(scores: &[f32], winner: Color, reason: Reason) -> GameRecord {
@@ -170,7 +185,11 @@ mod tests {
             number: 0,
             rules_hash: 0,
             network: 0,
-            start: Start { sfen: "gle/1c1/1C1/ELG b - 1".into(), opening: Vec::new() },
+            start: Start {
+                kind: StartKind::Normal,
+                sfen: "gle/1c1/1C1/ELG b - 1".into(),
+                opening: Vec::new(),
+            },
             plies: scores.iter().map(ply).collect(),
             ending: Ending { outcome: Outcome::Win(winner), reason },
         }

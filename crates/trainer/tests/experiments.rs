@@ -6,8 +6,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Keys that experiments once did not have, and what they meant by it is still known.
-const NEWER_KEYS: &[&str] =
-    &["proven_playout_share", "resign_below", "resign_plies", "resign_playout_share"];
+const NEWER_KEYS: &[&str] = &[
+    "handicap_share",
+    "sampled_opening_share",
+    "sampled_opening_plies",
+    "archive_share",
+    "archive_games",
+    "proven_playout_share",
+    "resign_below",
+    "resign_plies",
+    "resign_playout_share",
+];
 
 fn configs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../configs")
@@ -98,6 +107,24 @@ fn steps_follow_from_samples_and_the_window_from_games() {
     assert_eq!(
         smoke(&["training.window_games=100", "training.window_exponent=0"]).window(400),
         100
+    );
+}
+
+#[test]
+fn starts_that_cannot_be_meant_are_refused() {
+    let refused = |overrides: &[&str]| {
+        let overrides: Vec<String> = overrides.iter().map(|&text| text.to_owned()).collect();
+        Experiment::load(&configs().join("smoke.toml"), &overrides).unwrap_err().to_string()
+    };
+    let message = refused(&["selfplay.archive_share=0.5", "selfplay.random_opening_share=0.6"]);
+    assert!(message.contains("+ archive_share = 1.3: allowed is 1 at most"), "{message}");
+    let message = refused(&["selfplay.handicap_share=0.1"]);
+    assert!(message.contains("0.1: allowed is 0 where the game has no handicaps"), "{message}");
+    smoke(&["selfplay.handicap_share=0.1", "rules=minishogi"]);
+    let message = refused(&["selfplay.sampled_opening_plies=80"]);
+    assert!(
+        message.contains("sampled_opening_plies = 80: allowed is 1 or more, below"),
+        "{message}"
     );
 }
 

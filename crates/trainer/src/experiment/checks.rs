@@ -2,6 +2,7 @@
 
 use super::{Experiment, ExperimentError};
 use keiko_network::Precision;
+use keiko_rules::Rules;
 use keiko_selfplay::Schedule;
 use std::fmt::Debug;
 
@@ -58,6 +59,7 @@ impl Experiment {
         let sections = [
             self.network_and_search(),
             self.games(),
+            self.starts(),
             self.learning(),
             self.arena_and_machine(),
             self.device(),
@@ -116,7 +118,6 @@ impl Experiment {
         let s = &self.selfplay;
         let simulations = |n: f32| (1.0..=1e6).contains(&n);
         let noise = |x: f32| x >= 0.0 && x.is_finite();
-        let opening = s.random_opening_plies >= 1 && s.random_opening_plies < s.ply_limit;
         let halflife = s.temperature_halflife;
         vec![
             check_all(
@@ -145,12 +146,6 @@ impl Experiment {
                 "0 or more",
             ),
             check("selfplay.temperature_halflife", halflife, halflife > 0.0, "above 0"),
-            check(
-                "selfplay.random_opening_share",
-                s.random_opening_share,
-                is_share(s.random_opening_share),
-                "0 to 1",
-            ),
             check(
                 "selfplay.ply_limit",
                 s.ply_limit,
@@ -181,13 +176,53 @@ impl Experiment {
                 is_share(s.resign_playout_share),
                 "0 to 1",
             ),
-            check(
-                "selfplay.random_opening_plies",
-                s.random_opening_plies,
-                opening,
-                "1 or more, below selfplay.ply_limit",
-            ),
         ]
+    }
+
+    /// How games begin.
+    fn starts(&self) -> Vec<Check> {
+        let s = &self.selfplay;
+        let shares = [
+            ("selfplay.handicap_share", s.handicap_share),
+            ("selfplay.sampled_opening_share", s.sampled_opening_share),
+            ("selfplay.random_opening_share", s.random_opening_share),
+            ("selfplay.archive_share", s.archive_share),
+        ];
+        let plies = [
+            ("selfplay.sampled_opening_plies", s.sampled_opening_plies),
+            ("selfplay.random_opening_plies", s.random_opening_plies),
+        ];
+        // Sums of decimal fractions are not exact.
+        let sum = (shares.iter().map(|(_, share)| share).sum::<f64>() * 1e9).round() / 1e9;
+        // Rules that cannot be loaded are somebody else's complaint.
+        let has_handicaps =
+            || Rules::load(&self.rules).map_or(true, |rules| rules.handicaps().next().is_some());
+        let is_short = |plies: u32| (1..s.ply_limit).contains(&plies);
+        let share = |(key, share)| check(key, share, is_share(share), "0 to 1");
+        let short = |(key, plies)| {
+            check(key, plies, is_short(plies), "1 or more, below selfplay.ply_limit")
+        };
+        let others = [
+            check(
+                "selfplay.handicap_share + sampled_opening_share + random_opening_share + archive_share",
+                sum,
+                sum <= 1.0,
+                "1 at most; what is left begins normally",
+            ),
+            check(
+                "selfplay.handicap_share",
+                s.handicap_share,
+                s.handicap_share == 0.0 || has_handicaps(),
+                "0 where the game has no handicaps",
+            ),
+            check(
+                "selfplay.archive_games",
+                s.archive_games,
+                is_count(s.archive_games as u64),
+                COUNT,
+            ),
+        ];
+        shares.into_iter().map(share).chain(plies.into_iter().map(short)).chain(others).collect()
     }
 
     fn learning(&self) -> Vec<Check> {

@@ -4,6 +4,11 @@
 /// and runs of that time to go on.
 const MEANT: &str = "
 [selfplay]
+handicap_share = 0.0
+sampled_opening_share = 0.0
+sampled_opening_plies = 1
+archive_share = 0.0
+archive_games = 1
 proven_playout_share = 1.0
 resign_below = 0.0
 resign_plies = 1
