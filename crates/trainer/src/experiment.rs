@@ -67,6 +67,9 @@ pub struct TrainingConfig {
     pub search_value_share: f32,
     /// Plies ahead, on average, that the chances in the short term are about.
     pub short_term_plies: f32,
+    /// Share of a position's weight in these draws that goes by how surprising its search was,
+    /// within its game.
+    pub surprise_share: f64,
     /// Samples of one learner step.
     pub batch_size: usize,
     /// Samples whose gradient is computed at once; divides the batch.

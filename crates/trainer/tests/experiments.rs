@@ -16,6 +16,7 @@ const NEWER_KEYS: &[&str] = &[
     "resign_below",
     "resign_plies",
     "resign_playout_share",
+    "surprise_share",
 ];
 
 fn configs() -> PathBuf {
@@ -53,7 +54,7 @@ fn an_experiment_from_before_some_keys_existed_keeps_its_meaning() {
     };
     let older = Experiment::parse(&without(NEWER_KEYS), "older", &[]).unwrap();
     assert_eq!(older.selfplay.proven_playout_share, 1.0);
-    assert_eq!(older.selfplay.resign_below, 0.0);
+    assert_eq!((older.selfplay.resign_below, older.training.surprise_share), (0.0, 0.0));
     // Who has one of the keys has to have them all.
     for key in NEWER_KEYS {
         let message = Experiment::parse(&without(&[key]), "new", &[]).unwrap_err().to_string();

@@ -259,6 +259,12 @@ impl Experiment {
                 "0 to 1",
             ),
             check(
+                "training.surprise_share",
+                t.surprise_share,
+                is_share(t.surprise_share),
+                "0 to 1",
+            ),
+            check(
                 "training.search_value_share",
                 t.search_value_share,
                 is_share(t.search_value_share.into()),

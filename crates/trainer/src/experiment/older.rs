@@ -13,6 +13,8 @@ proven_playout_share = 1.0
 resign_below = 0.0
 resign_plies = 1
 resign_playout_share = 1.0
+[training]
+surprise_share = 0.0
 ";
 
 /// Adds what an older experiment meant, where it has none of the keys: whether it did. A file that
