@@ -358,8 +358,12 @@ fn what_leaves_nothing_to_learn_or_to_play_is_said() {
     let dir = folder.path().join("run");
     let smoke = smoke();
     // Cheap searches alone, in games too short for a proven win, which would teach, too.
-    let short =
-        ["selfplay.ply_limit=2", "selfplay.random_opening_plies=1", "arena.opening_plies=1"];
+    let short = [
+        "selfplay.ply_limit=2",
+        "selfplay.random_opening_plies=1",
+        "selfplay.sampled_opening_plies=1",
+        "arena.opening_plies=1",
+    ];
     let set = short.iter().chain(&["selfplay.full_share=1e-300"]).flat_map(|it| ["--set", it]);
     let train = ["train", &smoke, "--run", dir.to_str().unwrap()];
     let none: Vec<&str> = train.into_iter().chain(set).collect();

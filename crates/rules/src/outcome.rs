@@ -33,6 +33,11 @@ pub enum Reason {
     BareRoyal,
     /// The side to move declared that its royal piece has come through.
     Declaration,
+    /// A search has proven the result; the rest was not played. No law ends a game so: self-play
+    /// does.
+    Proven,
+    /// A side gave the game up. No law ends a game so, either.
+    Resignation,
 }
 
 impl std::fmt::Display for Reason {
@@ -47,6 +52,8 @@ impl std::fmt::Display for Reason {
             Reason::PlyLimit => "ply_limit",
             Reason::BareRoyal => "bare_royal",
             Reason::Declaration => "declaration",
+            Reason::Proven => "proven",
+            Reason::Resignation => "resignation",
         })
     }
 }

@@ -1,7 +1,7 @@
 //! The `[search]` and `[selfplay]` sections of an experiment. Every number here changes
 //! results, so none has a hidden default.
 
-use crate::{Budget, Puct, Sigma};
+use crate::{Budget, Ply, Puct, Schedule, Sigma};
 use serde::{Deserialize, Serialize};
 
 /// How a search chooses what to look at next.
@@ -75,10 +75,10 @@ impl SearchConfig {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SelfPlayConfig {
-    /// Simulations of a full search, whose policy is a target.
-    pub full_simulations: u32,
-    /// Simulations of a cheap one.
-    pub cheap_simulations: u32,
+    /// Simulations of a full search, whose policy is a target, by generation.
+    pub full_simulations: Schedule,
+    /// Simulations of a cheap one, by generation.
+    pub cheap_simulations: Schedule,
     /// Share of moves that get the full search (playout cap randomisation).
     pub full_share: f64,
     /// Scale of the search noise at the first searched ply.
@@ -87,18 +87,72 @@ pub struct SelfPlayConfig {
     pub final_temperature: f32,
     /// Plies in which the distance between the two halves.
     pub temperature_halflife: f32,
+    /// Share of games that begin from one of the rules' handicaps, each as likely. What the shares
+    /// of games leave begins normally.
+    pub handicap_share: f64,
+    /// Share of games that begin with moves sampled from the network's policy.
+    pub sampled_opening_share: f64,
+    /// Most sampled moves such a game begins with.
+    pub sampled_opening_plies: u32,
     /// Share of games that begin with random legal moves.
     pub random_opening_share: f64,
     /// Most random moves such a game begins with.
     pub random_opening_plies: u32,
+    /// Share of games that begin like an earlier one, up to where its search was most wrong.
+    pub archive_share: f64,
+    /// Games of the replay window that these are chosen from, those where it was most wrong.
+    pub archive_games: usize,
     /// A game of this many plies is a draw.
     pub ply_limit: u32,
+    /// Share of games that are played out although their result is proven; the others end there.
+    pub proven_playout_share: f64,
+    /// A side whose searches say less than this score, in [0, 1], resigns; with 0 none ever does.
+    pub resign_below: f32,
+    /// So many of its searches in a row.
+    pub resign_plies: u32,
+    /// Share of games in which nobody resigns: they say how often it would be wrong to.
+    pub resign_playout_share: f64,
 }
 
 impl SelfPlayConfig {
+    /// Whether the side that searched last, of these plies, has reason to resign.
+    pub fn resigns(&self, plies: &[Ply]) -> bool {
+        let scores = plies.iter().map(|ply| ply.root.score());
+        are_below(scores, self.resign_below, self.resign_plies as usize)
+    }
+
     /// The scale of the search noise at a ply, counted from the first searched one.
     pub fn temperature_at(&self, ply: usize) -> f32 {
         let left = 0.5f32.powf(ply as f32 / self.temperature_halflife);
         self.final_temperature + (self.temperature - self.final_temperature) * left
+    }
+}
+
+/// Whether the last so many of every second score, the last one's side's own, are below a bound.
+fn are_below(
+    scores: impl DoubleEndedIterator<Item = f32> + ExactSizeIterator,
+    bound: f32,
+    in_a_row: usize,
+) -> bool {
+    let mut own = scores.rev().step_by(2).take(in_a_row);
+    own.len() == in_a_row && own.all(|score| score < bound)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_is_losing_for_long_enough_resigns() {
+        let resigns =
+            |bound, in_a_row, scores: &[f32]| are_below(scores.iter().copied(), bound, in_a_row);
+        // Every second opinion is the side's own.
+        assert!(resigns(0.1, 3, &[0.05, 0.9, 0.05, 0.9, 0.05]));
+        assert!(!resigns(0.1, 3, &[0.05, 0.9, 0.15, 0.9, 0.05]));
+        assert!(resigns(0.1, 1, &[0.05, 0.9, 0.15, 0.9, 0.05]));
+        // The other side's turn, and too few of them.
+        assert!(!resigns(0.1, 3, &[0.05, 0.9, 0.05, 0.9, 0.05, 0.95]));
+        assert!(!resigns(0.1, 3, &[0.05, 0.9, 0.05]));
+        assert!(!resigns(0.0, 1, &[0.0]));
     }
 }

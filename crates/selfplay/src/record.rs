@@ -1,7 +1,7 @@
 //! Games as they are stored: everything a training sample or a reader can want, no tensors.
 
 use crate::Wdl;
-use keiko_rules::{Ending, Game, Move, Rules, SfenError};
+use keiko_rules::{Color, Ending, Game, Move, Outcome, Reason, Rules, SfenError};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -26,10 +26,48 @@ pub struct GameRecord {
 /// state survives.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Start {
+    /// How it was chosen.
+    pub kind: StartKind,
     /// The position before the opening moves.
     pub sfen: String,
     /// Moves played without search; the first searched ply is `opening.len()`.
     pub opening: Vec<Move>,
+}
+
+/// How a game's start was chosen. Stored games number the kinds in this order: new ones go to the
+/// end.
+#[derive(Copy, Clone, Eq, PartialEq, Debug, Serialize, Deserialize)]
+pub enum StartKind {
+    /// The rules' start position.
+    Normal,
+    /// One of the rules' handicaps.
+    Handicap,
+    /// Moves sampled from the network's policy, from the normal start.
+    Sampled,
+    /// Random legal moves from there.
+    Random,
+    /// The beginning of an earlier game, up to where its search was most wrong about the result.
+    Archive,
+}
+
+impl Start {
+    /// The game at its first searched ply.
+    ///
+    /// # Errors
+    /// When the position is none of these rules.
+    pub fn game(&self, rules: &Arc<Rules>) -> Result<Game, SfenError> {
+        let mut game = Game::from_sfen(Arc::clone(rules), &self.sfen)?;
+        for &mv in &self.opening {
+            game.play(mv);
+        }
+        Ok(game)
+    }
+
+    /// Who made the first move, the opening's included.
+    pub fn first_mover(&self) -> Color {
+        // The position's SFEN names its side to move.
+        if self.sfen.split(' ').nth(1) == Some("w") { Color::White } else { Color::Black }
+    }
 }
 
 /// One searched move.
@@ -83,6 +121,22 @@ impl Proof {
         }
     }
 
+    /// The same as a game's result, where `side` is to move.
+    pub fn outcome(self, side: Color) -> Outcome {
+        match self {
+            Proof::Win(_) => Outcome::Win(side),
+            Proof::Loss(_) => Outcome::Win(side.opponent()),
+            Proof::Draw(_) => Outcome::Draw,
+        }
+    }
+
+    /// Plies to that result.
+    pub fn plies(self) -> u16 {
+        match self {
+            Proof::Win(plies) | Proof::Loss(plies) | Proof::Draw(plies) => plies,
+        }
+    }
+
     /// What it proves to who made the move before, one ply earlier.
     pub fn before(self) -> Proof {
         match self {
@@ -115,16 +169,32 @@ impl GameRecord {
     /// # Errors
     /// When the record's start is not a position of these rules.
     pub fn opening(&self, rules: &Arc<Rules>) -> Result<Game, SfenError> {
-        let mut game = Game::from_sfen(Arc::clone(rules), &self.start.sfen)?;
-        for &mv in &self.start.opening {
-            game.play(mv);
-        }
-        Ok(game)
+        self.start.game(rules)
     }
 
-    /// Length in plies, opening moves included.
+    /// Whose move ply `index`, of the searched ones, is.
+    pub fn side_at(&self, index: usize) -> Color {
+        let first = self.start.first_mover();
+        let even = (self.start.opening.len() + index).is_multiple_of(2);
+        if even { first } else { first.opponent() }
+    }
+
+    /// Plies that were not played because the result was proven: what the last proof needs,
+    /// less the ply it is about.
+    pub fn spared(&self) -> usize {
+        let last = self.plies.last().filter(|_| self.ending.reason == Reason::Proven);
+        let proof = last.and_then(|ply| ply.proof);
+        proof.map_or(0, |proof| usize::from(proof.plies()).saturating_sub(1))
+    }
+
+    /// Plies from ply `index` to the end of the game, those spared included.
+    pub fn plies_left(&self, index: usize) -> usize {
+        self.plies.len() + self.spared() - index
+    }
+
+    /// Length in plies: opening moves, searched ones, and those spared.
     pub fn len(&self) -> usize {
-        self.start.opening.len() + self.plies.len()
+        self.start.opening.len() + self.plies_left(0)
     }
 
     /// Whether no move was played at all.

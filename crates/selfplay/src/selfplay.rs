@@ -1,10 +1,11 @@
 //! Self-play: many games at once on one evaluator, each a pure function of its number.
 
+use crate::opening::sample;
 use crate::{
-    Budget, Evaluator, Findings, GameRecord, Ply, Proof, Purpose, Search, SearchConfig, SearchKind,
-    SelfPlayConfig, Slot, Start, generator,
+    Budget, Evaluation, Evaluator, Findings, GameRecord, Ply, Proof, Purpose, Search, SearchConfig,
+    SearchKind, SelfPlayConfig, Slot, Start, StartKind, generator,
 };
-use keiko_rules::{Game, Move, Rules};
+use keiko_rules::{Color, Ending, Move, Outcome, Reason, Rules};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use std::sync::Arc;
@@ -18,6 +19,12 @@ pub struct SelfPlay {
     pub search: SearchConfig,
     /// How games are played.
     pub games: SelfPlayConfig,
+    /// Simulations of a full search in this generation.
+    pub full_simulations: u32,
+    /// Simulations of a cheap one.
+    pub cheap_simulations: u32,
+    /// Starts for the games that begin like an earlier one.
+    pub archive: Vec<Start>,
     /// The run's seed.
     pub seed: u64,
     /// Learner step of the network behind the evaluators.
@@ -51,7 +58,7 @@ impl SelfPlay {
             evaluator.run();
             for (table, slot) in tables.iter_mut().zip(&slots) {
                 if let (Some(table), Some(slot)) = (table, slot) {
-                    table.search.backup(evaluator.read(*slot));
+                    self.take_in(table, evaluator.read(*slot));
                 }
             }
         }
@@ -70,7 +77,7 @@ impl SelfPlay {
                 Some(playing) => playing,
                 None => table.insert(self.seat(next()?)),
             };
-            if let Some(slot) = playing.search.select(evaluator) {
+            if let Some(slot) = playing.select(evaluator) {
                 return Some(slot);
             }
             if let Some(record) = self.finish_ply(playing) {
@@ -80,39 +87,50 @@ impl SelfPlay {
         }
     }
 
-    /// Sets up game `number` and begins its first search.
-    fn seat(&self, number: u64) -> Table {
-        let mut rng = generator(self.seed, Purpose::Game, number);
-        let (game, opening) = self.open(&mut rng);
-        let start = Start { sfen: game.start_sfen(), opening };
-        let search = Search::new(game, self.search);
-        let mut table = Table { number, rng, start, search, full: false, plies: Vec::new() };
-        self.begin_search(&mut table);
-        table
+    /// Takes in what the evaluator says of a table's position.
+    fn take_in(&self, table: &mut Table, evaluation: Evaluation<'_>) {
+        if table.to_sample == 0 {
+            return table.search.backup(evaluation);
+        }
+        table.search.play(sample(&table.legal, evaluation.prior, &mut table.rng));
+        table.to_sample -= 1;
+        if table.search.game().conclusion().is_some() {
+            let (game, to_sample) = self.open(table.kind, &mut table.rng);
+            table.search = Search::new(game, self.search);
+            table.to_sample = to_sample;
+        } else if table.to_sample == 0 {
+            self.begin_search(table);
+        }
     }
 
-    /// The normal start, or by share a few random moves from it. An opening that ends the
-    /// game is thrown away.
-    fn open(&self, rng: &mut ChaCha8Rng) -> (Game, Vec<Move>) {
-        let mut start = Game::new(Arc::clone(&self.rules));
-        start.set_ply_limit(Some(self.games.ply_limit));
-        if !rng.random_bool(self.games.random_opening_share) {
-            return (start, Vec::new());
+    /// Sets up game `number` and begins its first search, unless its opening is sampled first.
+    fn seat(&self, number: u64) -> Table {
+        let mut rng = generator(self.seed, Purpose::Game, number);
+        let plays_proofs_out = rng.random_bool(self.games.proven_playout_share);
+        let never_resigns = rng.random_bool(self.games.resign_playout_share);
+        let kind = self.draw_kind(&mut rng);
+        let (game, to_sample) = self.open(kind, &mut rng);
+        let mut table = Table {
+            number,
+            rng,
+            plays_proofs_out,
+            never_resigns,
+            kind,
+            search: Search::new(game, self.search),
+            to_sample,
+            legal: Vec::new(),
+            full: false,
+            plies: Vec::new(),
+        };
+        if to_sample == 0 {
+            self.begin_search(&mut table);
         }
-        loop {
-            let plies = rng.random_range(1..=self.games.random_opening_plies);
-            let mut game = start.clone();
-            let opening = random_moves(&mut game, plies, rng);
-            if game.conclusion().is_none() {
-                return (game, opening);
-            }
-        }
+        table
     }
 
     fn begin_search(&self, table: &mut Table) {
         table.full = table.rng.random_bool(self.games.full_share);
-        let simulations =
-            if table.full { self.games.full_simulations } else { self.games.cheap_simulations };
+        let simulations = if table.full { self.full_simulations } else { self.cheap_simulations };
         let noise = self.games.temperature_at(table.plies.len());
         let budget = Budget { explores: table.full, ..self.search.budget(simulations, noise) };
         table.search.begin(budget, &mut table.rng);
@@ -120,6 +138,7 @@ impl SelfPlay {
 
     /// Plays the move found; the record when that ended the game, else on to the next search.
     fn finish_ply(&self, table: &mut Table) -> Option<GameRecord> {
+        let side = table.search.game().side_to_move();
         let found = table.search.finish();
         match self.search.kind {
             // Sequential halving wants moves that start alike.
@@ -127,18 +146,35 @@ impl SelfPlay {
             SearchKind::Puct => table.search.advance(found.mv),
         }
         table.plies.push(ply_of(found, table.full));
-        let Some(ending) = table.search.game().conclusion() else {
+        let Some(ending) = self.ending(table, side) else {
             self.begin_search(table);
             return None;
         };
+        let game = table.search.game();
+        let opening = game.moves().take(game.ply() - table.plies.len()).collect();
         Some(GameRecord {
             number: table.number,
             rules_hash: self.rules.hash(),
             network: self.network,
-            start: table.start.clone(),
+            start: Start { kind: table.kind, sfen: game.start_sfen(), opening },
             plies: std::mem::take(&mut table.plies),
             ending,
         })
+    }
+
+    /// How the game is over, if it is, now that `side` has moved: by law, because the result was
+    /// proven before that move, or because that side resigns instead of making it.
+    fn ending(&self, table: &Table, side: Color) -> Option<Ending> {
+        let proof = table.plies.last().and_then(|ply| ply.proof);
+        let proven = proof
+            .filter(|_| !table.plays_proofs_out)
+            .map(|proof| Ending { outcome: proof.outcome(side), reason: Reason::Proven });
+        let resigned = || {
+            let resigns = !table.never_resigns && self.games.resigns(&table.plies);
+            let outcome = Outcome::Win(side.opponent());
+            resigns.then_some(Ending { outcome, reason: Reason::Resignation })
+        };
+        table.search.game().conclusion().or(proven).or_else(resigned)
     }
 }
 
@@ -146,10 +182,27 @@ impl SelfPlay {
 struct Table {
     number: u64,
     rng: ChaCha8Rng,
-    start: Start,
+    plays_proofs_out: bool,
+    never_resigns: bool,
+    kind: StartKind,
     search: Search,
+    /// Moves that the network's policy has still to make before the first search.
+    to_sample: u32,
+    /// Legal moves of the position that the next of them is sampled in.
+    legal: Vec<Move>,
     full: bool,
     plies: Vec<Ply>,
+}
+
+impl Table {
+    /// Pushes the next position to evaluate; `None` when a search is done.
+    fn select(&mut self, evaluator: &mut impl Evaluator) -> Option<Slot> {
+        if self.to_sample == 0 {
+            return self.search.select(evaluator);
+        }
+        self.search.game().legal_moves(&mut self.legal);
+        Some(evaluator.push(self.search.game(), &self.legal))
+    }
 }
 
 fn ply_of(found: Findings, full: bool) -> Ply {
@@ -169,19 +222,6 @@ fn ply_of(found: Findings, full: bool) -> Ply {
         surprise: found.surprise,
         proof: found.proof,
     }
-}
-
-/// Plays up to `plies` uniformly random legal moves, fewer where the game ends; returns them.
-pub fn random_moves(game: &mut Game, plies: u32, rng: &mut ChaCha8Rng) -> Vec<Move> {
-    let mut legal = Vec::new();
-    let mut played = Vec::new();
-    while played.len() < plies as usize && game.conclusion().is_none() {
-        game.legal_moves(&mut legal);
-        let mv = legal[rng.random_range(0..legal.len())];
-        game.play(mv);
-        played.push(mv);
-    }
-    played
 }
 
 /// Runs searches that were begun, side by side, until all are done: their leaves share the

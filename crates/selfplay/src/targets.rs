@@ -10,7 +10,8 @@ pub struct Targets<'a> {
     pub policy: &'a [(Move, f32)],
     /// The game's result blended with the search's opinion.
     pub wdl: Wdl,
-    /// Plies to the end of the game.
+    /// Plies to the end of the game, those spared by a proof included; a resigned game ends where
+    /// it was resigned.
     pub moves_left: f32,
     /// The chances some plies later: the search's opinions from here on, each later one with a
     /// weight smaller by the same factor, and the result at last.
@@ -21,6 +22,19 @@ impl GameRecord {
     /// Indices into `plies` of the positions that are trained on: those with a policy target.
     pub fn target_plies(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.plies.len()).filter(|&i| !self.plies[i].policy.is_empty())
+    }
+
+    /// How much each of these is to be drawn, in their order and 1 on average: `surprise_share` of it
+    /// by how much its search changed the network's mind, the rest alike (KataGo's "policy surprise
+    /// weighting"). All alike where nothing was surprising.
+    pub fn target_weights(&self, surprise_share: f64) -> Vec<f64> {
+        // What is none may be less by rounding.
+        let surprise = |index: usize| f64::from(self.plies[index].surprise).max(0.0);
+        let surprises: Vec<f64> = self.target_plies().map(surprise).collect();
+        let mean = surprises.iter().sum::<f64>() / surprises.len() as f64;
+        let relative = |surprise: f64| if mean > 0.0 { surprise / mean } else { 1.0 };
+        let weight = |surprise| 1.0 - surprise_share + surprise_share * relative(surprise);
+        surprises.into_iter().map(weight).collect()
     }
 
     /// The targets of ply `index`, where `side` is to move; `root_share` of the value comes
@@ -37,7 +51,7 @@ impl GameRecord {
         Targets {
             policy: &ply.policy,
             wdl: result.blended(root_share, ply.root),
-            moves_left: (self.plies.len() - index) as f32,
+            moves_left: self.plies_left(index) as f32,
             short_term: self.short_term(index, result, short_term_plies),
         }
     }
@@ -65,8 +79,9 @@ impl GameRecord {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::{Ply, Start};
+    use crate::{Ply, Proof, Purpose, Start, StartKind, generator};
     use keiko_rules::{Ending, Game, Outcome, Reason, Rules};
+    use rand::RngExt;
     use std::sync::Arc;
 
     /// Three plies of minishogi, won by the first player; the search before the second was full.
@@ -94,7 +109,7 @@ mod tests {
             number: 0,
             rules_hash: 0,
             network: 0,
-            start: Start { sfen: game.start_sfen(), opening: Vec::new() },
+            start: Start { kind: StartKind::Normal, sfen: game.start_sfen(), opening: Vec::new() },
             plies,
             ending: Ending { outcome: Outcome::Win(Color::Black), reason: Reason::Mate },
         }
@@ -109,6 +124,68 @@ mod tests {
         // 0.25 / 2 + 0 / 4 + 0 / 4.
         assert_eq!(win(1, Color::White, 2.0), 0.125);
         assert_eq!(win(0, Color::Black, 1.0), 0.5);
+    }
+
+    /// The record with searches of these surprises, all of them full.
+    fn surprising(surprises: &[f32]) -> GameRecord {
+        let record = record();
+        let ply = |&surprise: &f32| Ply { surprise, ..record.plies[1].clone() };
+        GameRecord { plies: surprises.iter().map(ply).collect(), ..record }
+    }
+
+    #[test]
+    fn surprising_positions_weigh_more() {
+        let weights = |surprises: &[f32], share| surprising(surprises).target_weights(share);
+        // The mean is 1.5: a half each, and a third of the surprise.
+        assert_eq!(weights(&[0.0, 1.5, 0.0, 4.5], 0.5), [0.5, 1.0, 0.5, 2.0]);
+        assert_eq!(weights(&[0.0, 1.5, 0.0, 4.5], 1.0), [0.0, 1.0, 0.0, 3.0]);
+        assert_eq!(weights(&[0.0, 1.5, 0.0, 4.5], 0.0), [1.0; 4]);
+        assert_eq!(weights(&[0.0, -1e-7], 0.5), [1.0; 2]);
+        assert!(weights(&[], 0.5).is_empty());
+        // A cheap search's surprise counts for nothing: it is no target.
+        let mut record = surprising(&[0.0, 1.5, 7.0, 0.0, 4.5]);
+        record.plies[2].policy.clear();
+        assert_eq!(record.target_weights(0.5), [0.5, 1.0, 0.5, 2.0]);
+    }
+
+    #[test]
+    fn weights_are_one_on_average_and_in_the_order_of_surprise() {
+        let mut rng = generator(1, Purpose::Batch, 0);
+        for _ in 0..200 {
+            let count = rng.random_range(1..60);
+            let surprises: Vec<f32> = (0..count).map(|_| rng.random_range(0.0..3.0)).collect();
+            let share = rng.random_range(0.0..1.0);
+            let weights = surprising(&surprises).target_weights(share);
+            assert!((weights.iter().sum::<f64>() - f64::from(count)).abs() < 1e-9);
+            for (&a, &weight) in surprises.iter().zip(&weights) {
+                assert!(weight >= 1.0 - share);
+                assert!(surprises.iter().zip(&weights).all(|(&b, &it)| a >= b || weight <= it));
+            }
+        }
+    }
+
+    #[test]
+    fn a_proof_stands_for_the_plies_it_spares() {
+        let mut record = record();
+        let left =
+            |record: &GameRecord, index| record.targets(index, Color::Black, 0.25, 2.0).moves_left;
+        assert_eq!((left(&record, 0), left(&record, 2), record.len()), (3.0, 1.0, 3));
+        // A proof on the way to another ending spares nothing.
+        record.plies[2].proof = Some(Proof::Win(5));
+        assert_eq!((left(&record, 2), record.len()), (1.0, 3));
+        let mut played_out = record.clone();
+        for root in [Wdl::LOSS, Wdl::WIN, Wdl::LOSS, Wdl::WIN] {
+            played_out.plies.push(Ply { root, proof: None, ..record.plies[0].clone() });
+        }
+        record.ending.reason = Reason::Proven;
+        assert_eq!((left(&record, 0), left(&record, 2), record.len()), (7.0, 5.0, 7));
+        for (index, side) in [(0, Color::Black), (1, Color::White), (2, Color::Black)] {
+            let of = |record: &GameRecord| record.targets(index, side, 0.25, 2.0).short_term;
+            let (spared, played) = (of(&record), of(&played_out));
+            assert!((spared.win - played.win).abs() < 1e-6, "{spared:?} {played:?}");
+            assert_eq!(left(&record, index), left(&played_out, index));
+        }
+        assert_eq!(record.reply(2), None);
     }
 
     #[test]

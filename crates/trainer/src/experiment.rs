@@ -1,10 +1,11 @@
 //! An experiment: one complete TOML file that says all that changes results.
 
 mod checks;
+mod older;
 
 use keiko_network::{Architecture, DeviceName, Encoding, LearnerConfig, Precision, Weights};
 use keiko_rules::{Rules, nearest};
-use keiko_selfplay::{SearchConfig, SelfPlay, SelfPlayConfig};
+use keiko_selfplay::{Schedule, SearchConfig, SelfPlay, SelfPlayConfig};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -66,12 +67,15 @@ pub struct TrainingConfig {
     pub search_value_share: f32,
     /// Plies ahead, on average, that the chances in the short term are about.
     pub short_term_plies: f32,
+    /// Share of a position's weight in these draws that goes by how surprising its search was,
+    /// within its game.
+    pub surprise_share: f64,
     /// Samples of one learner step.
     pub batch_size: usize,
     /// Samples whose gradient is computed at once; divides the batch.
     pub micro_batch: usize,
-    /// The learning rate: points of (step, rate), straight lines between them.
-    pub learning_rate: Vec<(u64, f32)>,
+    /// The learning rate, by step.
+    pub learning_rate: Schedule,
 }
 
 /// `[arena]`: how strength is measured on the way.
@@ -205,17 +209,20 @@ impl Experiment {
             origin: origin.to_owned(),
             message: explain(&error),
         };
-        let mut experiment: Experiment = toml::from_str(text).map_err(malformed)?;
-        if !overrides.is_empty() {
-            let mut table: toml::Table = toml::from_str(text).map_err(malformed)?;
-            for one in overrides {
-                apply_override(&mut table, one)?;
-            }
-            experiment = table.try_into().map_err(|error: toml::de::Error| {
-                let origin = format!("{origin} with --set {}", overrides.join(" --set "));
-                ExperimentError::Malformed { origin, message: explain(&error) }
-            })?;
+        let mut table: toml::Table = toml::from_str(text).map_err(malformed)?;
+        if !older::complete(&mut table) {
+            // Only the text knows its lines, so its own mistakes are found first.
+            toml::from_str::<Experiment>(text).map_err(malformed)?;
         }
+        for one in overrides {
+            apply_override(&mut table, one)?;
+        }
+        let experiment: Experiment = table.try_into().map_err(|error: toml::de::Error| {
+            let set: String = overrides.iter().map(|one| format!(" --set {one}")).collect();
+            let with = if set.is_empty() { "" } else { " with" };
+            let origin = format!("{origin}{with}{set}");
+            ExperimentError::Malformed { origin, message: explain(&error) }
+        })?;
         experiment.validate(origin)?;
         Ok(experiment)
     }
@@ -230,11 +237,16 @@ impl Experiment {
         Arc::new(Encoding::with_progress(Arc::clone(rules), self.network.progress))
     }
 
-    /// Self-play by the network of a step.
-    pub fn selfplay(&self, rules: &Arc<Rules>, network: u64) -> SelfPlay {
+    /// Self-play of a generation by the network of a step; the archive is for a run to fill.
+    pub fn selfplay(&self, rules: &Arc<Rules>, network: u64, generation: u64) -> SelfPlay {
+        // Rounded to whole ones, far fewer than a float holds exactly.
+        let simulations = |schedule: &Schedule| schedule.at(generation).round() as u32;
         SelfPlay {
             rules: Arc::clone(rules),
             search: self.search,
+            full_simulations: simulations(&self.selfplay.full_simulations),
+            cheap_simulations: simulations(&self.selfplay.cheap_simulations),
+            archive: Vec::new(),
             games: self.selfplay.clone(),
             seed: self.seed,
             network,
@@ -244,19 +256,6 @@ impl Experiment {
     /// The network before its first step.
     pub fn initial_weights(&self, encoding: &Encoding) -> Weights {
         Weights::init(encoding, self.network, self.seed)
-    }
-
-    /// The learning rate of a step: straight lines between the schedule's points.
-    pub fn learning_rate(&self, step: u64) -> f32 {
-        let points = &self.training.learning_rate;
-        let after = points.partition_point(|&(at, _)| at <= step);
-        match (after.checked_sub(1).map(|i| points[i]), points.get(after)) {
-            (Some((_, rate)), None) | (None, Some(&(_, rate))) => rate,
-            (Some((from, low)), Some(&(to, high))) => {
-                low + (high - low) * ((step - from) as f32 / (to - from) as f32)
-            }
-            (None, None) => unreachable!("an empty schedule is refused"),
-        }
     }
 
     /// Learner steps to take with `owed` samples outstanding: whole batches, and at least one,

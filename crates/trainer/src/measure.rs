@@ -74,9 +74,9 @@ pub(crate) fn measure(
     let is_last = generation + 1 == run.experiment.training.generations;
     let mut figures = learned_figures(run);
     figures.extend(holdout_figures(run));
-    figures.extend(
-        statistics::of_games(&run.current).into_iter().map(|(tag, value)| (tag.to_owned(), value)),
-    );
+    let selfplay = run.experiment.selfplay(&run.rules, run.learner.steps(), generation);
+    let games = statistics::of_games(&run.current, &selfplay);
+    figures.extend(games.into_iter().map(|(tag, value)| (tag.to_owned(), value)));
     if is_last || generation.is_multiple_of(run.experiment.arena.every) {
         let network = publish(run)?;
         match measure_strength(run, &network, watcher, stop)? {
@@ -112,7 +112,7 @@ fn record(run: &mut Run, figures: &[(String, f64)], step: u64) -> Result<(), Run
 /// What the learner did: means over the generation's steps, and how it keeps the balance.
 fn learned_figures(run: &Run) -> Figures {
     let state = &run.state;
-    let rate = run.experiment.learning_rate(run.learner.steps().saturating_sub(1));
+    let rate = run.experiment.training.learning_rate.at(run.learner.steps().saturating_sub(1));
     let others = [
         ("optim/learning_rate", f64::from(rate)),
         ("replay/games", run.replay.games() as f64),
@@ -316,7 +316,11 @@ impl Contest<'_> {
 impl Run {
     /// What the games of this generation have in common.
     pub(crate) fn selfplay(&self) -> SelfPlay {
-        self.experiment.selfplay(&self.rules, self.learner.steps())
+        let (steps, generation) = (self.learner.steps(), self.state.generation);
+        SelfPlay {
+            archive: self.replay.archive(self.experiment.selfplay.archive_games),
+            ..self.experiment.selfplay(&self.rules, steps, generation)
+        }
     }
 
     /// The threads that play, on the averaged network.

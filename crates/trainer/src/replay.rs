@@ -3,7 +3,7 @@
 use crate::Experiment;
 use keiko_network::{Architecture, Batch, Encoding, Sample};
 use keiko_rules::Rules;
-use keiko_selfplay::GameRecord;
+use keiko_selfplay::{GameRecord, Start, archive};
 use rand::{Rng, RngExt};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -24,9 +24,12 @@ pub struct ReplayBuffer {
     search_value_share: f32,
     short_term_plies: f32,
     ply_limit: u32,
+    surprise_share: f64,
     games: VecDeque<GameRecord>,
     /// Every position with a policy target: (game, ply).
     positions: Vec<(u32, u16)>,
+    /// For each of them, the weights up to and with its own.
+    weights: Vec<f64>,
 }
 
 impl ReplayBuffer {
@@ -38,8 +41,10 @@ impl ReplayBuffer {
             search_value_share: experiment.training.search_value_share,
             short_term_plies: experiment.training.short_term_plies,
             ply_limit: experiment.selfplay.ply_limit,
+            surprise_share: experiment.training.surprise_share,
             games: VecDeque::new(),
             positions: Vec::new(),
+            weights: Vec::new(),
         }
     }
 
@@ -49,8 +54,16 @@ impl ReplayBuffer {
         let surplus = self.games.len().saturating_sub(window);
         self.games.drain(..surplus);
         self.positions.clear();
+        self.weights.clear();
+        let mut sum = 0.0;
         for (index, game) in self.games.iter().enumerate() {
             self.positions.extend(game.target_plies().map(|ply| (index as u32, ply as u16)));
+            self.weights.extend(game.target_weights(self.surprise_share).into_iter().map(
+                |weight| {
+                    sum += weight;
+                    sum
+                },
+            ));
         }
     }
 
@@ -64,13 +77,20 @@ impl ReplayBuffer {
         self.positions.len()
     }
 
-    /// Draws `size` positions uniformly, mirrored at random where the rules allow.
+    /// The starts of the window's games whose searches were most wrong, so many at most.
+    pub fn archive(&self, most: usize) -> Vec<Start> {
+        archive(&self.games, most)
+    }
+
+    /// Draws `size` positions by their weights, mirrored at random where the rules allow.
     ///
     /// # Panics
     /// When the window is empty.
     pub fn draw(&self, size: usize, rng: &mut impl Rng) -> Vec<Draw> {
+        let total = *self.weights.last().expect("there are positions to draw");
         let one = |_| {
-            let (game, ply) = self.positions[rng.random_range(0..self.positions.len())];
+            let drawn = rng.random_range(0.0..total);
+            let (game, ply) = self.positions[self.weights.partition_point(|&sum| sum <= drawn)];
             let mirror = self.rules.is_mirror_symmetric() && rng.random_bool(0.5);
             Draw { game, ply, mirror }
         };
@@ -124,5 +144,59 @@ impl ReplayBuffer {
             short_term: targets.short_term,
             mirror,
         });
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use keiko_rules::{Color, Ending, Move, Outcome, Reason, Square};
+    use keiko_selfplay::{Ply, Purpose, StartKind, Wdl, generator};
+
+    /// A game whose searches, all full, were so surprising.
+    fn game(surprises: &[f32]) -> GameRecord {
+        let square = Square::new(0);
+        let mv = Move::Board { from: square, to: square, turns: false };
+        let ply = |&surprise: &f32| Ply {
+            mv,
+            full: true,
+            simulations: 8,
+            raw: Wdl::DRAW,
+            root: Wdl::DRAW,
+            policy: vec![(mv, 1.0)],
+            surprise,
+            proof: None,
+        };
+        GameRecord {
+            number: 0,
+            rules_hash: 0,
+            network: 0,
+            start: Start { kind: StartKind::Normal, sfen: String::new(), opening: Vec::new() },
+            plies: surprises.iter().map(ply).collect(),
+            ending: Ending { outcome: Outcome::Win(Color::Black), reason: Reason::Mate },
+        }
+    }
+
+    #[test]
+    fn positions_are_drawn_by_their_surprise() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../configs/smoke.toml");
+        let set = ["training.surprise_share=0.5".to_owned()];
+        let experiment = Experiment::load(path.as_ref(), &set).unwrap();
+        let rules = Arc::new(Rules::load(&experiment.rules).unwrap());
+        let mut replay = ReplayBuffer::new(rules, &experiment);
+        // The first is out of the window again; the last has only one position, of weight 1.
+        replay.extend([game(&[9.0; 5]), game(&[0.0, 1.5, 0.0, 4.5]), game(&[0.25])], 2);
+        let draws = |number| replay.draw(20_000, &mut generator(1, Purpose::Batch, number));
+        assert_eq!(draws(0), draws(0));
+        let drawn = draws(1);
+        let count = |game, ply| drawn.iter().filter(|it| (it.game, it.ply) == (game, ply)).count();
+        let counts = [(0, 0), (0, 1), (0, 2), (0, 3), (1, 0)].map(|(game, ply)| count(game, ply));
+        // Weights 0.5, 1, 0.5, 2 and 1 of 5.
+        for (count, expected) in counts.into_iter().zip([2000, 4000, 2000, 8000, 4000]) {
+            assert!(count.abs_diff(expected) < 300, "{counts:?}");
+        }
+        assert_eq!(counts.iter().sum::<usize>(), drawn.len());
+        assert_eq!(replay.positions(), 5);
     }
 }

@@ -113,7 +113,8 @@ impl Run {
         let changes = accept_changes(dir, &was, experiment)?;
         let rules = Arc::new(load_rules(dir, experiment)?);
         let (mut run, warnings) = Run::restore(dir, experiment.clone(), device, rules, lock)?;
-        let of_games = ["selfplay.", "inference.", "machine.device"];
+        // The window is where games of the archive come from.
+        let of_games = ["selfplay.", "inference.", "machine.device", "training.window_"];
         let differ = |change: &Change| of_games.iter().any(|it| change.key.starts_with(it));
         if changes.iter().any(differ) {
             // A generation's games are all played by the same settings: begin it again.

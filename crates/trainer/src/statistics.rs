@@ -1,8 +1,8 @@
 //! Figures of a generation: its games, and its learner steps.
 
 use keiko_network::StepReport;
-use keiko_rules::{Outcome, Reason};
-use keiko_selfplay::GameRecord;
+use keiko_rules::{Color, Outcome, Reason};
+use keiko_selfplay::{GameRecord, SelfPlay, SelfPlayConfig, StartKind, Wdl};
 use serde::{Deserialize, Serialize};
 
 /// Tags of a step's figures, in the order of `values_of`.
@@ -67,12 +67,13 @@ impl StepSums {
     }
 }
 
-/// Tags and values that describe a generation's games.
-pub(crate) fn of_games(games: &[GameRecord]) -> Vec<(&'static str, f64)> {
+/// Tags and values that describe a generation's games, played as `selfplay` says.
+pub(crate) fn of_games(games: &[GameRecord], selfplay: &SelfPlay) -> Vec<(&'static str, f64)> {
     let count = games.len().max(1) as f64;
     let share = |holds: &dyn Fn(&GameRecord) -> bool| {
         games.iter().filter(|game| holds(game)).count() as f64 / count
     };
+    let began = |kind: StartKind| share(&|game| game.start.kind == kind);
     let ended_by = |reason: Reason| share(&|game| game.ending.reason == reason);
     let plies = || games.iter().flat_map(|game| &game.plies);
     let searched = plies().count().max(1) as f64;
@@ -80,8 +81,13 @@ pub(crate) fn of_games(games: &[GameRecord]) -> Vec<(&'static str, f64)> {
     let mean_full = |value: &dyn Fn(&keiko_selfplay::Ply) -> f64| {
         plies().filter(|ply| ply.full).map(value).sum::<f64>() / full
     };
-    vec![
+    let mut figures = vec![
         ("selfplay/length", games.iter().map(|game| game.len() as f64).sum::<f64>() / count),
+        ("selfplay/starts_normal", began(StartKind::Normal)),
+        ("selfplay/starts_handicap", began(StartKind::Handicap)),
+        ("selfplay/starts_sampled", began(StartKind::Sampled)),
+        ("selfplay/starts_random", began(StartKind::Random)),
+        ("selfplay/starts_archive", began(StartKind::Archive)),
         ("selfplay/first_player_score", games.iter().map(first_players_score).sum::<f64>() / count),
         ("selfplay/first_player_wins", share(&|game| first_players_score(game) == 1.0)),
         ("selfplay/ends_mate", ended_by(Reason::Mate)),
@@ -93,25 +99,52 @@ pub(crate) fn of_games(games: &[GameRecord]) -> Vec<(&'static str, f64)> {
         ("selfplay/ends_repetition", ended_by(Reason::Repetition)),
         ("selfplay/ends_perpetual_check", ended_by(Reason::PerpetualCheck)),
         ("selfplay/ends_ply_limit", ended_by(Reason::PlyLimit)),
+        ("selfplay/ends_proven", ended_by(Reason::Proven)),
+        ("selfplay/ends_resignation", ended_by(Reason::Resignation)),
         (
             "selfplay/simulations",
             plies().map(|ply| f64::from(ply.simulations)).sum::<f64>() / searched,
         ),
+        ("selfplay/full_simulations", selfplay.full_simulations.into()),
+        ("selfplay/cheap_simulations", selfplay.cheap_simulations.into()),
         ("selfplay/surprise", mean_full(&|ply| f64::from(ply.surprise))),
         ("selfplay/policy_entropy", mean_full(&|ply| entropy(&ply.policy))),
-    ]
+    ];
+    let normal = normal_starts_score(games);
+    figures.extend(normal.map(|score| ("selfplay/first_player_score_normal", score)));
+    let wrong = false_resignations(games, &selfplay.games);
+    figures.extend(wrong.map(|share| ("selfplay/resign_false", share)));
+    figures
+}
+
+/// The first player's mean score in games from the normal start; `None` where there are none.
+fn normal_starts_score(games: &[GameRecord]) -> Option<f64> {
+    let normal = games.iter().filter(|game| game.start.kind == StartKind::Normal);
+    let scores: Vec<f64> = normal.map(first_players_score).collect();
+    (!scores.is_empty()).then(|| scores.iter().sum::<f64>() / scores.len() as f64)
+}
+
+/// Of the games that went on although a side had reason to resign, the share that this side did
+/// not lose; `None` where there are none.
+fn false_resignations(games: &[GameRecord], config: &SelfPlayConfig) -> Option<f64> {
+    let went_on: Vec<bool> = games
+        .iter()
+        .filter_map(|game| Some((game, first_to_resign(game, config)?)))
+        .map(|(game, side)| game.ending.outcome != Outcome::Win(side.opponent()))
+        .collect();
+    let wrong = went_on.iter().filter(|&&wrong| wrong).count();
+    (!went_on.is_empty()).then(|| wrong as f64 / went_on.len() as f64)
+}
+
+/// The side that was the first to have reason to resign, in a game that went on all the same.
+fn first_to_resign(game: &GameRecord, config: &SelfPlayConfig) -> Option<Color> {
+    let at = (1..game.plies.len()).find(|&plies| config.resigns(&game.plies[..plies]))?;
+    Some(game.side_at(at - 1))
 }
 
 /// The score of the side that made the game's first move, the opening included.
 fn first_players_score(game: &GameRecord) -> f64 {
-    // The start position's SFEN names the side to move: the first mover of these games.
-    let first_is_black = game.start.sfen.split(' ').nth(1) == Some("b");
-    match game.ending.outcome {
-        Outcome::Draw => 0.5,
-        Outcome::Win(winner) => {
-            f64::from(u8::from((winner == keiko_rules::Color::Black) == first_is_black))
-        }
-    }
+    Wdl::of(game.ending.outcome, game.start.first_mover()).score().into()
 }
 
 fn entropy(policy: &[(keiko_rules::Move, f32)]) -> f64 {
@@ -125,4 +158,60 @@ pub(crate) fn resident_mebibytes() -> Option<f64> {
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
     let kibibytes: f64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     Some(kibibytes / 1024.0)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::Experiment;
+    use keiko_rules::{Ending, Move, Square};
+    use keiko_selfplay::{Ply, Start, StartKind};
+
+    /// A game whose searches gave the sides to move, Black first, these scores.
+    fn game(scores: &[f32], winner: Color, reason: Reason) -> GameRecord {
+        let square = Square::new(0);
+        let ply = |&score: &f32| Ply {
+            mv: Move::Board { from: square, to: square, turns: false },
+            full: false,
+            simulations: 8,
+            raw: Wdl::DRAW,
+            root: Wdl { win: score, draw: 0.0, loss: 1.0 - score },
+            policy: Vec::new(),
+            surprise: 0.0,
+            proof: None,
+        };
+        GameRecord {
+            number: 0,
+            rules_hash: 0,
+            network: 0,
+            start: Start {
+                kind: StartKind::Normal,
+                sfen: "gle/1c1/1C1/ELG b - 1".into(),
+                opening: Vec::new(),
+            },
+            plies: scores.iter().map(ply).collect(),
+            ending: Ending { outcome: Outcome::Win(winner), reason },
+        }
+    }
+
+    #[test]
+    fn resignations_that_would_have_been_wrong_are_counted() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../configs/smoke.toml");
+        let set = ["selfplay.resign_below=0.1", "selfplay.resign_plies=2"].map(str::to_owned);
+        let config = Experiment::load(path.as_ref(), &set).unwrap().selfplay;
+        let share = |games: &[GameRecord]| false_resignations(games, &config);
+        // Black has reason to resign at ply 2, White never.
+        let scores = [0.05, 0.9, 0.05, 0.9, 0.3];
+        let lost = game(&scores, Color::White, Reason::Mate);
+        let won = game(&scores, Color::Black, Reason::Mate);
+        // White has, before Black has, too.
+        let turned = game(&[0.3, 0.0, 0.9, 0.0, 0.0, 0.9, 0.0, 0.9], Color::Black, Reason::Mate);
+        // Nobody has, or does so at once.
+        let even = game(&[0.05, 0.9, 0.2, 0.9, 0.05], Color::Black, Reason::Mate);
+        let resigned = game(&scores[..3], Color::White, Reason::Resignation);
+        assert_eq!(share(&[even.clone(), resigned.clone()]), None);
+        assert_eq!(share(std::slice::from_ref(&won)), Some(1.0));
+        assert_eq!(share(&[lost, won, turned, even, resigned]), Some(1.0 / 3.0));
+    }
 }

@@ -7,6 +7,7 @@
 mod block;
 mod error;
 mod files;
+mod older;
 mod report;
 
 pub use error::StoreError;
@@ -21,7 +22,8 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// Version of the segment format this program writes. Older ones are read, newer ones refused.
-pub const FORMAT_VERSION: u32 = 1;
+/// Version 1 knows neither kinds of starts nor games that a proof or a resignation ended.
+pub const FORMAT_VERSION: u32 = 2;
 
 /// A segment that has grown this long is followed by a new one.
 const SEGMENT_BYTES: u64 = 64 << 20;

@@ -206,7 +206,7 @@ fn step(run: &mut Run) -> Result<(), RunError> {
         in_parallel(draws.chunks(training.micro_batch), &mut vec![(); workers], |(), some| {
             run.replay.batch(&run.encoding, some)
         });
-    let rate = run.experiment.learning_rate(at);
+    let rate = run.experiment.training.learning_rate.at(at);
     let report = run
         .learner
         .step(&micro_batches, rate, workers)

@@ -3,6 +3,21 @@
 
 use keiko_trainer::Experiment;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Keys that experiments once did not have, and what they meant by it is still known.
+const NEWER_KEYS: &[&str] = &[
+    "handicap_share",
+    "sampled_opening_share",
+    "sampled_opening_plies",
+    "archive_share",
+    "archive_games",
+    "proven_playout_share",
+    "resign_below",
+    "resign_plies",
+    "resign_playout_share",
+    "surprise_share",
+];
 
 fn configs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../configs")
@@ -26,12 +41,55 @@ fn every_shipped_experiment_works_and_survives_its_resolved_form() {
 }
 
 #[test]
-fn the_learning_rate_runs_straight_between_its_points() {
-    let experiment = smoke(&["training.learning_rate=[[10, 0.1], [20, 0.2], [40, 0.0]]"]);
-    for (step, rate) in
-        [(0, 0.1), (10, 0.1), (15, 0.15), (20, 0.2), (30, 0.1), (40, 0.0), (99, 0.0)]
-    {
-        assert!((experiment.learning_rate(step) - rate).abs() < 1e-6, "{step}");
+fn an_experiment_from_before_some_keys_existed_keeps_its_meaning() {
+    let published = configs().join("../checkpoints/published");
+    let entries = std::fs::read_dir(published).unwrap().map(|entry| entry.unwrap().path());
+    for network in entries.filter(|path| path.is_dir()) {
+        Experiment::load(&network.join("experiment.toml"), &[]).unwrap();
+    }
+    let text = std::fs::read_to_string(configs().join("smoke.toml")).unwrap();
+    let without = |keys: &[&str]| -> String {
+        let is_kept = |line: &&str| !keys.iter().any(|key| line.starts_with(key));
+        text.lines().filter(is_kept).map(|line| format!("{line}\n")).collect()
+    };
+    let older = Experiment::parse(&without(NEWER_KEYS), "older", &[]).unwrap();
+    assert_eq!(older.selfplay.proven_playout_share, 1.0);
+    assert_eq!((older.selfplay.resign_below, older.training.surprise_share), (0.0, 0.0));
+    // Who has one of the keys has to have them all.
+    for key in NEWER_KEYS {
+        let message = Experiment::parse(&without(&[key]), "new", &[]).unwrap_err().to_string();
+        assert!(message.contains(key) && message.contains("missing"), "{message}");
+    }
+}
+
+#[test]
+fn simulations_follow_the_generation() {
+    let set =
+        ["selfplay.full_simulations=[[10, 32], [20, 37]]", "selfplay.cheap_simulations=[[0, 8]]"];
+    let experiment = smoke(&set);
+    let rules = Arc::new(keiko_rules::Rules::load(&experiment.rules).unwrap());
+    // Half a simulation more each generation, rounded.
+    for (generation, full) in [(0, 32), (10, 32), (11, 33), (12, 33), (20, 37), (999, 37)] {
+        let selfplay = experiment.selfplay(&rules, 0, generation);
+        assert_eq!((selfplay.full_simulations, selfplay.cheap_simulations), (full, 8));
+    }
+    assert_eq!(
+        smoke(&["selfplay.full_simulations=32"]).selfplay(&rules, 0, 7).full_simulations,
+        32
+    );
+    let refused = |text: &str| {
+        let set = [format!("selfplay.full_simulations={text}")];
+        Experiment::load(&configs().join("smoke.toml"), &set).unwrap_err().to_string()
+    };
+    for (text, words) in [
+        ("0", "selfplay.full_simulations = 0: allowed is 1 to 1000000"),
+        ("[[0, 32], [9, 0.5]]", "[[0, 32], [9, 0.5]]: allowed is 1 to 1000000"),
+        ("[[9, 32], [9, 64]]", "points must rise"),
+        ("[]", "needs a point"),
+        ("many", "expected a number, or points"),
+    ] {
+        let message = refused(text);
+        assert!(message.contains(words) && message.contains("full_simulations"), "{message}");
     }
 }
 
@@ -50,6 +108,24 @@ fn steps_follow_from_samples_and_the_window_from_games() {
     assert_eq!(
         smoke(&["training.window_games=100", "training.window_exponent=0"]).window(400),
         100
+    );
+}
+
+#[test]
+fn starts_that_cannot_be_meant_are_refused() {
+    let refused = |overrides: &[&str]| {
+        let overrides: Vec<String> = overrides.iter().map(|&text| text.to_owned()).collect();
+        Experiment::load(&configs().join("smoke.toml"), &overrides).unwrap_err().to_string()
+    };
+    let message = refused(&["selfplay.archive_share=0.5", "selfplay.random_opening_share=0.6"]);
+    assert!(message.contains("+ archive_share = 1.3: allowed is 1 at most"), "{message}");
+    let message = refused(&["selfplay.handicap_share=0.1"]);
+    assert!(message.contains("0.1: allowed is 0 where the game has no handicaps"), "{message}");
+    smoke(&["selfplay.handicap_share=0.1", "rules=minishogi"]);
+    let message = refused(&["selfplay.sampled_opening_plies=80"]);
+    assert!(
+        message.contains("sampled_opening_plies = 80: allowed is 1 or more, below"),
+        "{message}"
     );
 }
 

@@ -9,10 +9,12 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-/// The smoke experiment, smaller still.
+/// The smoke experiment, smaller still, in a game with handicaps.
 fn tiny(overrides: &[&str]) -> Experiment {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../configs/smoke.toml");
     let smaller = [
+        "rules=minishogi",
+        "selfplay.handicap_share=0.2",
         "training.games_per_generation=20",
         "network.channels=8",
         "arena.random_pairs=2",
@@ -103,6 +105,19 @@ fn workers_and_batches_change_nothing() {
     assert_eq!(one.networks.len(), 3);
     assert!(one.metrics.iter().any(|line| line.scalars.contains_key("arena/elo")));
     assert!(one.metrics.iter().any(|line| line.scalars.contains_key("loss_holdout/policy_kl")));
+    for kind in ["normal", "handicap", "sampled", "random", "archive"] {
+        let tag = format!("selfplay/starts_{kind}");
+        assert!(one.metrics.iter().any(|line| line.scalars[&tag] > Some(0.0)), "{kind}");
+    }
+    for reason in ["proven", "resignation"] {
+        let tag = format!("selfplay/ends_{reason}");
+        assert!(one.metrics.iter().any(|line| line.scalars[&tag] > Some(0.0)), "{reason}");
+    }
+    let simulations = |line: &Line| line.scalars["selfplay/full_simulations"];
+    assert_eq!(
+        one.metrics.iter().map(simulations).collect::<Vec<_>>(),
+        [12.0, 16.0, 16.0].map(Some)
+    );
     assert_same(&one, &run("two", &["machine.workers=2", "machine.cache=0"]), "two workers");
     assert_same(
         &one,

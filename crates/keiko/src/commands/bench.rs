@@ -170,7 +170,7 @@ fn one_round(
     rules: &Arc<Rules>,
     seconds: f64,
 ) -> (Work, Duration) {
-    let selfplay = experiment.selfplay(rules, 0);
+    let selfplay = experiment.selfplay(rules, 0, 0);
     // More games than any machine plays in a round.
     let numbers: Vec<u64> = (0..1_000_000).collect();
     let began = Instant::now();

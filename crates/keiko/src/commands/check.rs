@@ -58,11 +58,16 @@ fn check_experiment(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let network = &experiment.network;
     say!("network   {} blocks of {} channels", network.blocks, network.channels);
     let (training, games) = (&experiment.training, &experiment.selfplay);
-    let mean = games.full_share * f64::from(games.full_simulations)
-        + (1.0 - games.full_share) * f64::from(games.cheap_simulations);
+    let mean = |generation| {
+        let selfplay = experiment.selfplay(&rules, 0, generation);
+        games.full_share * f64::from(selfplay.full_simulations)
+            + (1.0 - games.full_share) * f64::from(selfplay.cheap_simulations)
+    };
     say!(
-        "self-play {} games a generation, {mean:.1} simulations a move",
-        training.games_per_generation
+        "self-play {} games a generation, {:.1} simulations a move at first, {:.1} in the end",
+        training.games_per_generation,
+        mean(0),
+        mean(training.generations - 1)
     );
     say!(
         "learning  {} samples a position in steps of {}",

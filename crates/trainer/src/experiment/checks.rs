@@ -2,6 +2,8 @@
 
 use super::{Experiment, ExperimentError};
 use keiko_network::Precision;
+use keiko_rules::Rules;
+use keiko_selfplay::Schedule;
 use std::fmt::Debug;
 
 /// One key with its value and what it may be.
@@ -16,11 +18,18 @@ fn check(key: &'static str, found: impl Debug, holds: bool, allowed: &'static st
     Check { holds, key, found: format!("{found:?}"), allowed }
 }
 
+/// The same for a number that changes as a run goes on.
+fn check_all(
+    key: &'static str,
+    schedule: &Schedule,
+    holds: impl Fn(f32) -> bool,
+    allowed: &'static str,
+) -> Check {
+    Check { holds: schedule.values().all(holds), key, found: schedule.to_string(), allowed }
+}
+
 /// What every count may be: far more than a machine can do, far less than overflows.
 const COUNT: &str = "1 to 1000000000";
-
-/// Largest step a schedule may name.
-const MOST_STEPS: u64 = 1_000_000_000_000;
 
 fn is_count(n: u64) -> bool {
     (1..=1_000_000_000).contains(&n)
@@ -51,6 +60,7 @@ impl Experiment {
             self.network_and_search(),
             self.puct(),
             self.games(),
+            self.starts(),
             self.learning(),
             self.arena_and_machine(),
             self.device(),
@@ -128,21 +138,20 @@ impl Experiment {
 
     fn games(&self) -> Vec<Check> {
         let s = &self.selfplay;
-        let simulations = |n: u32| (1..=1_000_000).contains(&n);
+        let simulations = |n: f32| (1.0..=1e6).contains(&n);
         let noise = |x: f32| x >= 0.0 && x.is_finite();
-        let opening = s.random_opening_plies >= 1 && s.random_opening_plies < s.ply_limit;
         let halflife = s.temperature_halflife;
         vec![
-            check(
+            check_all(
                 "selfplay.full_simulations",
-                s.full_simulations,
-                simulations(s.full_simulations),
+                &s.full_simulations,
+                simulations,
                 "1 to 1000000",
             ),
-            check(
+            check_all(
                 "selfplay.cheap_simulations",
-                s.cheap_simulations,
-                simulations(s.cheap_simulations),
+                &s.cheap_simulations,
+                simulations,
                 "1 to 1000000",
             ),
             check(
@@ -160,24 +169,82 @@ impl Experiment {
             ),
             check("selfplay.temperature_halflife", halflife, halflife > 0.0, "above 0"),
             check(
-                "selfplay.random_opening_share",
-                s.random_opening_share,
-                is_share(s.random_opening_share),
-                "0 to 1",
-            ),
-            check(
                 "selfplay.ply_limit",
                 s.ply_limit,
                 (2..=10_000).contains(&s.ply_limit),
                 "2 to 10000",
             ),
             check(
-                "selfplay.random_opening_plies",
-                s.random_opening_plies,
-                opening,
-                "1 or more, below selfplay.ply_limit",
+                "selfplay.proven_playout_share",
+                s.proven_playout_share,
+                is_share(s.proven_playout_share),
+                "0 to 1",
+            ),
+            check(
+                "selfplay.resign_below",
+                s.resign_below,
+                is_share(s.resign_below.into()),
+                "0 to 1",
+            ),
+            check(
+                "selfplay.resign_plies",
+                s.resign_plies,
+                (1..=10_000).contains(&s.resign_plies),
+                "1 to 10000",
+            ),
+            check(
+                "selfplay.resign_playout_share",
+                s.resign_playout_share,
+                is_share(s.resign_playout_share),
+                "0 to 1",
             ),
         ]
+    }
+
+    /// How games begin.
+    fn starts(&self) -> Vec<Check> {
+        let s = &self.selfplay;
+        let shares = [
+            ("selfplay.handicap_share", s.handicap_share),
+            ("selfplay.sampled_opening_share", s.sampled_opening_share),
+            ("selfplay.random_opening_share", s.random_opening_share),
+            ("selfplay.archive_share", s.archive_share),
+        ];
+        let plies = [
+            ("selfplay.sampled_opening_plies", s.sampled_opening_plies),
+            ("selfplay.random_opening_plies", s.random_opening_plies),
+        ];
+        // Sums of decimal fractions are not exact.
+        let sum = (shares.iter().map(|(_, share)| share).sum::<f64>() * 1e9).round() / 1e9;
+        // Rules that cannot be loaded are somebody else's complaint.
+        let has_handicaps =
+            || Rules::load(&self.rules).map_or(true, |rules| rules.handicaps().next().is_some());
+        let is_short = |plies: u32| (1..s.ply_limit).contains(&plies);
+        let share = |(key, share)| check(key, share, is_share(share), "0 to 1");
+        let short = |(key, plies)| {
+            check(key, plies, is_short(plies), "1 or more, below selfplay.ply_limit")
+        };
+        let others = [
+            check(
+                "selfplay.handicap_share + sampled_opening_share + random_opening_share + archive_share",
+                sum,
+                sum <= 1.0,
+                "1 at most; what is left begins normally",
+            ),
+            check(
+                "selfplay.handicap_share",
+                s.handicap_share,
+                s.handicap_share == 0.0 || has_handicaps(),
+                "0 where the game has no handicaps",
+            ),
+            check(
+                "selfplay.archive_games",
+                s.archive_games,
+                is_count(s.archive_games as u64),
+                COUNT,
+            ),
+        ];
+        shares.into_iter().map(share).chain(plies.into_iter().map(short)).chain(others).collect()
     }
 
     fn learning(&self) -> Vec<Check> {
@@ -185,10 +252,7 @@ impl Experiment {
         let games = t.games_per_generation;
         let ratio = t.samples_per_position;
         let divides = t.micro_batch >= 1 && t.batch_size.is_multiple_of(t.micro_batch);
-        let rates = &t.learning_rate;
-        let rising = rates.is_sorted_by(|a, b| a.0 < b.0);
-        let steps = !rates.is_empty() && rates.iter().all(|&(step, _)| step <= MOST_STEPS);
-        let small = rates.iter().all(|&(_, rate)| (0.0..=1.0).contains(&rate));
+        let small = |rate: f32| (0.0..=1.0).contains(&rate);
         vec![
             check("training.generations", t.generations, is_count(t.generations), COUNT),
             check(
@@ -217,6 +281,12 @@ impl Experiment {
                 "0 to 1",
             ),
             check(
+                "training.surprise_share",
+                t.surprise_share,
+                is_share(t.surprise_share),
+                "0 to 1",
+            ),
+            check(
                 "training.search_value_share",
                 t.search_value_share,
                 is_share(t.search_value_share.into()),
@@ -235,18 +305,12 @@ impl Experiment {
                 "a divisor of training.batch_size",
             ),
             check(
-                "training.learning_rate",
-                rates,
-                rising && steps,
-                "points [step, rate], steps rising",
-            ),
-            check(
                 "training.short_term_plies",
                 t.short_term_plies,
                 (1.0..=1e6).contains(&t.short_term_plies),
                 "1 to 1000000",
             ),
-            check("training.learning_rate", rates, small, "rates from 0 to 1"),
+            check_all("training.learning_rate", &t.learning_rate, small, "rates from 0 to 1"),
         ]
     }
 

@@ -1,5 +1,6 @@
 //! The bytes of a segment: its header, and blocks found again whatever lies between them.
 
+use super::older::Version1;
 use super::{FORMAT_VERSION, StoreError};
 use keiko_selfplay::GameRecord;
 use std::ops::Range;
@@ -156,8 +157,13 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Vec<GameRecord>, String> {
     let payload = header.payload(bytes).ok_or("its checksum does not hold")?;
     let plain = zstd::bulk::decompress(payload, header.plain_length as usize)
         .map_err(|error| error.to_string())?;
-    let (games, rest): (Vec<GameRecord>, _) =
-        postcard::take_from_bytes(&plain).map_err(|error| error.to_string())?;
+    let read = match header.version {
+        1 => postcard::take_from_bytes(&plain).map(|(games, rest): (Vec<Version1>, _)| {
+            (games.into_iter().map(GameRecord::from).collect(), rest)
+        }),
+        _ => postcard::take_from_bytes(&plain),
+    };
+    let (games, rest): (Vec<GameRecord>, _) = read.map_err(|error| error.to_string())?;
     let ascending = games.windows(2).all(|pair| pair[0].number < pair[1].number);
     let ends = games.first().zip(games.last()).map(|(first, last)| (first.number, last.number));
     let agrees = games.len() == header.games as usize && ends == Some((header.first, header.last));

@@ -3,7 +3,7 @@
 
 use super::*;
 use keiko_rules::{Color, Ending, Move, Outcome, Reason, Square};
-use keiko_selfplay::{Ply, Proof, Start, Wdl};
+use keiko_selfplay::{Ply, Proof, Start, StartKind, Wdl};
 
 fn game(number: u64) -> GameRecord {
     let mv = |from, to| Move::Board { from: Square::new(from), to: Square::new(to), turns: false };
@@ -21,7 +21,11 @@ fn game(number: u64) -> GameRecord {
         number,
         rules_hash: 0xfeed,
         network: number / 10,
-        start: Start { sfen: "gle/1c1/1C1/ELG b - 1".into(), opening: vec![mv(10, 7)] },
+        start: Start {
+            kind: StartKind::Random,
+            sfen: "gle/1c1/1C1/ELG b - 1".into(),
+            opening: vec![mv(10, 7)],
+        },
         plies: (0..3 + number % 4).map(ply).collect(),
         ending: Ending { outcome: Outcome::Win(Color::Black), reason: Reason::Try },
     }
@@ -184,12 +188,12 @@ fn damage_after_opening_is_an_error() {
 fn a_newer_format_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let (path, mut bytes, _) = three_blocks(dir.path());
-    bytes[8] = 2;
+    bytes[8] = 3;
     let checksum = crc32fast::hash(&bytes[..12]);
     bytes[12..16].copy_from_slice(&checksum.to_le_bytes());
     fs::write(&path, &bytes).unwrap();
     let error = Store::open(dir.path()).unwrap_err().to_string();
-    assert!(error.contains("version 2") && error.contains("up to version 1"), "{error}");
+    assert!(error.contains("version 3") && error.contains("up to version 2"), "{error}");
     assert_eq!(fs::read(&path).unwrap(), bytes, "nothing was touched");
 }
 
@@ -250,11 +254,46 @@ fn leftovers_of_a_rewrite_are_removed_and_other_files_left() {
     assert!(!leftover.exists() && other.exists());
 }
 
+/// A segment with one block, as programs wrote it that knew version 1 only.
+fn version_1_segment(games: &[GameRecord]) -> Vec<u8> {
+    let form = |it: &GameRecord| {
+        let Start { sfen, opening, .. } = it.start.clone();
+        (it.number, it.rules_hash, it.network, (sfen, opening), it.plies.clone(), it.ending)
+    };
+    let plain = postcard::to_stdvec(&games.iter().map(form).collect::<Vec<_>>()).unwrap();
+    // What `the_stored_form_is_that_of_this_version` noted down for version 1.
+    assert_eq!((plain.len(), crc32fast::hash(&plain)), (739, 2081989498));
+    let payload = zstd::bulk::compress(&plain, 3).unwrap();
+    let mut segment = [&b"KEIKOSEG"[..], &1u32.to_le_bytes()].concat();
+    segment.extend(crc32fast::hash(&segment).to_le_bytes());
+    let (first, last) = (games[0].number, games[games.len() - 1].number);
+    let mut block = [&b"KBLK"[..], &1u32.to_le_bytes()].concat();
+    block.extend((games.len() as u32).to_le_bytes());
+    block.extend([first.to_le_bytes(), last.to_le_bytes()].concat());
+    let words = [payload.len() as u32, plain.len() as u32, crc32fast::hash(&payload)];
+    block.extend(words.map(u32::to_le_bytes).concat());
+    block.extend(crc32fast::hash(&block).to_le_bytes());
+    [segment, block, payload].concat()
+}
+
+#[test]
+fn games_of_version_1_are_read_and_followed_by_newer_ones() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join(segment_name(0)), version_1_segment(&games(0..3))).unwrap();
+    let (mut store, report) = open(dir.path());
+    assert!(report.is_clean(), "{report}");
+    assert_eq!(all(&store), games(0..3));
+    store.append(&games(3..5)).unwrap();
+    assert_eq!(all(&open(dir.path()).0), games(0..5));
+    store.truncate_to(2).unwrap();
+    assert_eq!(all(&open(dir.path()).0), games(0..2));
+}
+
 /// The stored form names no fields: any change to `GameRecord` or what it holds changes what
 /// old bytes mean.
 #[test]
 fn the_stored_form_is_that_of_this_version() {
     let bytes = postcard::to_stdvec(&games(0..3)).unwrap();
     let known = (FORMAT_VERSION, bytes.len(), crc32fast::hash(&bytes));
-    assert_eq!(known, (1, 739, 2081989498), "raise FORMAT_VERSION and keep reading the older one");
+    assert_eq!(known, (2, 742, 4201616227), "raise FORMAT_VERSION and keep reading the older one");
 }

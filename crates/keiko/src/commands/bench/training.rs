@@ -42,7 +42,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let encoding = experiment.encoding(&rules);
     let batches = batches(&experiment, &rules, &encoding);
     let mut paths = paths(&experiment, &encoding);
-    let learning_rate = experiment.learning_rate(100);
+    let learning_rate = experiment.training.learning_rate.at(100);
     // Not measured: the first steps wait for their memory.
     paths.iter_mut().for_each(|path| _ = rate(path, &batches, learning_rate));
     for round in 1..=arguments.rounds {
@@ -92,7 +92,7 @@ fn paths(experiment: &Experiment, encoding: &Arc<Encoding>) -> Vec<Path> {
 
 /// A step's samples, from games played by a search without a network.
 fn batches(experiment: &Experiment, rules: &Arc<Rules>, encoding: &Arc<Encoding>) -> Vec<Batch> {
-    let selfplay = experiment.selfplay(rules, 0);
+    let selfplay = experiment.selfplay(rules, 0, 0);
     let (numbers, games) = (Mutex::new(0..GAMES), Mutex::new(Vec::new()));
     let take = || numbers.lock().expect("no panic while it was held").next();
     let finished = |game| games.lock().expect("no panic while it was held").push(game);
