@@ -124,7 +124,7 @@ fn sample(subject: &super::Subject, wanted: usize) -> Sample {
     let network = NetworkEvaluator::new(weights, encoding, machine.batch, &subject.inference);
     let inner = CachedEvaluator::new(network, machine.cache);
     let mut collector = Collector { inner, wanted, asked: 0, leaves: Vec::new() };
-    let selfplay = subject.experiment.selfplay(&subject.rules, 0);
+    let selfplay = subject.experiment.selfplay(&subject.rules, 0, 0);
     let search = SearchConfig {
         leaf_mate_plies: 0,
         root_mate_plies: 0,
