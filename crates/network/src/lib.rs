@@ -21,6 +21,7 @@ mod network;
 mod onnx;
 mod optimizer;
 mod parallel;
+mod snapshot;
 mod storage;
 mod weights;
 mod winograd;
@@ -40,5 +41,6 @@ pub use network::{
 };
 pub use optimizer::{ConfigError, LearnerConfig};
 pub use parallel::in_parallel;
+pub use snapshot::Snapshot;
 pub use storage::StorageError;
 pub use weights::{Architecture, Parameter, Pooling, Weights};
