@@ -22,8 +22,10 @@ struct Inner {
     log: File,
     /// Only on a terminal.
     bar: Option<ProgressBar>,
-    /// What the bar shows, and since when.
+    /// What the bar shows.
     phase: String,
+    /// Games are being played: steps taken beside them are not shown.
+    plays: bool,
     last_plain: Instant,
 }
 
@@ -37,7 +39,13 @@ impl Terminal {
         let bar = std::io::stderr().is_terminal().then(ProgressBar::no_length);
         let now = Instant::now();
         Ok(Terminal {
-            inner: Mutex::new(Inner { log, bar, phase: String::new(), last_plain: now }),
+            inner: Mutex::new(Inner {
+                log,
+                bar,
+                phase: String::new(),
+                plays: false,
+                last_plain: now,
+            }),
             began: now,
         })
     }
@@ -94,8 +102,10 @@ impl Watcher for Terminal {
     fn tell(&self, event: &Event<'_>) {
         match *event {
             Event::Playing { generation, done, of } => {
+                self.lock().plays = done < of;
                 self.progress(format!("generation {generation} plays"), "games", done, of);
             }
+            Event::Learning { .. } if self.lock().plays => (),
             Event::Learning { generation, done, of } => {
                 self.progress(format!("generation {generation} learns"), "steps", done, of);
             }
@@ -119,6 +129,7 @@ const SUMMARY: &[(&str, &str, usize)] = &[
     ("held-out kl", "loss_holdout/policy_kl", 3),
     ("held-out value", "loss_holdout/value", 3),
     ("length", "selfplay/length", 1),
+    ("busy", "system/busy_share", 2),
     ("games/s", "system/games_per_second", 1),
     ("evaluations/s", "system/evaluations_per_second", 0),
     ("Elo", "arena/elo", 0),

@@ -128,13 +128,14 @@ fn variants_that_are_not_there_are_named() {
 #[test]
 fn experiments_that_cannot_be_meant_are_explained() {
     let folder = tempfile::tempdir().unwrap();
-    let edits: [(&str, &str, &[&str]); 9] = [
+    let edits: [(&str, &str, &[&str]); 10] = [
         ("channels", "chanels", &["line 9", "chanels", "did you mean `channels`"]),
         ("[search]", "[serach]", &["serach", "did you mean `search`"]),
         ("blocks = 1", "blocks = \"one\"", &["blocks", "invalid type"]),
         ("blocks = 1", "", &["missing field `blocks`"]),
         ("full_share = 0.5", "full_share = 1.5", &["selfplay.full_share = 1.5", "up to 1"]),
         ("micro_batch = 32", "micro_batch = 33", &["training.micro_batch = 33", "divisor"]),
+        ("overlap = ", "overlap = 2 # ", &["training.overlap = 2", "0 or 1"]),
         ("clip_norm = 2.0", "clip_norm = 0.0", &["learner.clip_norm", "above 0"]),
         ("rules = \"doubutsu\"", "rules = \"dobutsu\"", &["dobutsu", "did you mean `doubutsu`"]),
         ("name = \"smoke\"", "name = \"smo/ke\"", &["name", "folder"]),

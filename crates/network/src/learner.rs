@@ -7,7 +7,7 @@ use crate::optimizer::{LearnerConfig, Moments, Rate, average_decay};
 use crate::parallel::{self, in_parallel};
 use crate::weights::length;
 use crate::winograd::Winograd;
-use crate::{Batch, ComputeDevice, Encoding, StorageError, Weights, storage};
+use crate::{Batch, ComputeDevice, Encoding, Snapshot, StorageError, Weights, storage};
 use burn::tensor::{Device, Tensor, TensorData};
 use std::path::Path;
 use std::sync::Arc;
@@ -105,6 +105,11 @@ impl Learner {
     /// Their exponential average, which plays and is published.
     pub fn average(&self) -> &Weights {
         &self.average
+    }
+
+    /// A copy of the average as it stands.
+    pub fn snapshot(&self) -> Snapshot {
+        Snapshot { weights: self.average.clone(), step: self.steps }
     }
 
     /// How many steps were taken.

@@ -21,6 +21,7 @@ mod network;
 mod onnx;
 mod optimizer;
 mod parallel;
+mod snapshot;
 mod storage;
 mod team;
 mod weights;
@@ -41,6 +42,7 @@ pub use network::{
 };
 pub use optimizer::{ConfigError, LearnerConfig};
 pub use parallel::in_parallel;
+pub use snapshot::Snapshot;
 pub use storage::StorageError;
 pub use team::TeamEvaluator;
 pub use weights::{Architecture, Parameter, Pooling, Weights};

@@ -1,16 +1,19 @@
 //! Checkpoints: everything needed to go on exactly, written as a whole or not at all.
 
+use crate::experiment::Experiment;
 use crate::metrics::MetricsPosition;
 use crate::statistics::StepSums;
-use keiko_network::{Learner, StorageError};
+use keiko_network::{Learner, Snapshot, StorageError};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
 /// Version of the state's format.
-const STATE_FORMAT: u32 = 1;
+const STATE_FORMAT: u32 = 2;
 
 const STATE_FILE: &str = "state.json";
 const LEARNER_FILE: &str = "learner.safetensors";
+/// Only where the network that plays is not the learner's own.
+const PLAYER_FILE: &str = "player.safetensors";
 /// CRC-32 and name of the other files, a line each: safetensors and JSON notice no flipped bit.
 const SUMS_FILE: &str = "crc32.txt";
 
@@ -18,9 +21,9 @@ const SUMS_FILE: &str = "crc32.txt";
 #[derive(Copy, Clone, Eq, PartialEq, Ord, PartialOrd, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Phase {
-    /// Its games are being played.
+    /// Its games are being played; with overlap, the steps due are taken beside them.
     Play,
-    /// The learner takes its share of steps.
+    /// The learner takes the steps due, and nobody plays.
     Learn,
     /// Its figures are taken, and now and then its network's strength.
     Measure,
@@ -54,8 +57,11 @@ pub struct State {
     pub positions: u64,
     /// Samples trained on.
     pub samples: u64,
-    /// Samples still to be trained on, the generation's own included while it learns.
+    /// Samples still to be trained on, beyond the steps due.
     pub owed: f64,
+    /// Learner steps still to be taken for the games of complete generations.
+    #[serde(default)]
+    pub due: u64,
     /// Sums over this generation's learner steps so far.
     pub learned: StepSums,
     /// Networks published so far.
@@ -75,10 +81,22 @@ impl State {
             positions: 0,
             samples: 0,
             owed: 0.0,
+            due: 0,
             learned: StepSums::default(),
             published: Vec::new(),
             metrics: MetricsPosition::default(),
         }
+    }
+
+    /// Brings a state that an older keiko wrote to this format.
+    pub(crate) fn update(&mut self, experiment: &Experiment) {
+        // Format 1 left the steps due among the samples owed until the last of them was taken.
+        if self.format < 2 && self.phase == Phase::Learn {
+            let steps = experiment.steps_due(self.owed);
+            self.owed -= experiment.samples_of(steps);
+            self.due = steps.saturating_sub(self.learned.steps());
+        }
+        self.format = STATE_FORMAT;
     }
 }
 
@@ -109,7 +127,7 @@ pub enum CheckpointError {
         /// What is wrong.
         message: String,
     },
-    /// The learner's file cannot be written.
+    /// The weights cannot be written or read.
     #[error(transparent)]
     Storage(#[from] StorageError),
     /// None of the folder's checkpoints can be used.
@@ -120,6 +138,14 @@ pub enum CheckpointError {
         /// A line for each checkpoint.
         reasons: String,
     },
+}
+
+/// What a checkpoint holds.
+pub(crate) struct Saved {
+    pub(crate) state: State,
+    pub(crate) learner: Learner,
+    /// The network that plays, where it is not the learner's own.
+    pub(crate) player: Option<Snapshot>,
 }
 
 /// The `state/` folder of a run.
@@ -139,11 +165,19 @@ impl Checkpoints {
     ///
     /// # Errors
     /// When it cannot be written; older ones are untouched then.
-    pub(crate) fn save(&self, state: &State, learner: &Learner) -> Result<(), CheckpointError> {
+    pub(crate) fn save(
+        &self,
+        state: &State,
+        learner: &Learner,
+        player: Option<&Snapshot>,
+    ) -> Result<(), CheckpointError> {
         let dir = self.dir.join(folder_name(state, learner));
         replace_folder(&dir, |folder| {
             let learner_file = folder.join(LEARNER_FILE);
             learner.save_state(&learner_file)?;
+            if let Some(player) = player {
+                player.save(&folder.join(PLAYER_FILE))?;
+            }
             let json = serde_json::to_vec_pretty(state).expect("a state is plain data");
             write_file(&folder.join(STATE_FILE), &json)?;
             write_file(&folder.join(SUMS_FILE), checksums(folder)?.as_bytes())
@@ -161,11 +195,11 @@ impl Checkpoints {
     pub(crate) fn load(
         &self,
         restore: impl Fn(&Path) -> Result<Learner, String>,
-    ) -> Result<(State, Learner, Vec<String>), CheckpointError> {
+    ) -> Result<(Saved, Vec<String>), CheckpointError> {
         let mut reasons = Vec::new();
         for dir in self.newest_first()? {
             match read(&dir, &restore) {
-                Ok((state, learner)) => return Ok((state, learner, reasons)),
+                Ok(saved) => return Ok((saved, reasons)),
                 Err(error) => reasons.push(error.to_string()),
             }
         }
@@ -193,7 +227,7 @@ fn folder_name(state: &State, learner: &Learner) -> String {
 fn read(
     dir: &Path,
     restore: &impl Fn(&Path) -> Result<Learner, String>,
-) -> Result<(State, Learner), CheckpointError> {
+) -> Result<Saved, CheckpointError> {
     let path = dir.join(SUMS_FILE);
     let noted = std::fs::read_to_string(&path).map_err(io(&path, "read it"))?;
     if noted != checksums(dir)? {
@@ -211,16 +245,20 @@ fn read(
         serde_json::from_str(&text).map_err(|error| damaged(&path, error.to_string()))?;
     let path = dir.join(LEARNER_FILE);
     let learner = restore(&path).map_err(|message| damaged(&path, message))?;
-    Ok((state, learner))
+    let path = dir.join(PLAYER_FILE);
+    // The checksums tell a player that is lost from one that never was.
+    let player = path.exists().then(|| Snapshot::load(&path, learner.average())).transpose()?;
+    Ok(Saved { state, learner, player })
 }
 
 fn checksums(dir: &Path) -> Result<String, CheckpointError> {
+    let player = dir.join(PLAYER_FILE).exists().then_some(PLAYER_FILE);
     let line = |name| {
         let path = dir.join(name);
         let bytes = std::fs::read(&path).map_err(io(&path, "read it"))?;
         Ok(format!("{:08x} {name}\n", crc32fast::hash(&bytes)))
     };
-    [LEARNER_FILE, STATE_FILE].into_iter().map(line).collect()
+    [LEARNER_FILE, STATE_FILE].into_iter().chain(player).map(line).collect()
 }
 
 /// Fills a folder under a temporary name, syncs it and puts it in place of `dir`.

@@ -55,6 +55,9 @@ pub struct TrainingConfig {
     pub generations: u64,
     /// Games of one generation, all by one network.
     pub games_per_generation: u64,
+    /// 0: a generation is played by the network learned from all before it. 1: from all but the
+    /// last of these, so that the learner works on that one meanwhile.
+    pub overlap: u64,
     /// Every how-many-th game is held out: never trained on, only measured.
     pub holdout_every: u64,
     /// Samples drawn for each position with a policy target.
@@ -262,6 +265,11 @@ impl Experiment {
     /// so that every generation's report has a step of its own.
     pub fn steps_due(&self, owed: f64) -> u64 {
         ((owed / self.training.batch_size as f64) as u64).max(1)
+    }
+
+    /// Samples that so many learner steps take.
+    pub(crate) fn samples_of(&self, steps: u64) -> f64 {
+        (steps * self.training.batch_size as u64) as f64
     }
 
     /// Games the replay window holds after `games` were played.

@@ -5,6 +5,7 @@
 
 pub mod arena;
 mod checkpoint;
+mod clock;
 pub mod elo;
 mod experiment;
 mod measure;

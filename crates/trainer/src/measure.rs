@@ -2,22 +2,22 @@
 
 use crate::arena::{Match, Played, Player, RandomPlayer, SearchPlayer, tally};
 use crate::checkpoint::{Phase, Published};
+use crate::clock::{Clock, Stopwatch};
 use crate::elo::Strength;
 use crate::metrics::Chart;
 use crate::run::{Run, RunError, now};
 use crate::statistics::{self, StepSums};
-use crate::train::{Clock, Event, Watcher};
+use crate::train::{Event, Watcher};
 use crate::workers::Workers;
 use keiko_network::{
-    Calibration, Inference, Network, NetworkEvaluator, Precision, Provenance, Weights, calibrate,
-    evaluate_losses,
+    Calibration, Encoding, Inference, Network, NetworkEvaluator, Precision, Provenance, Snapshot,
+    Weights, calibrate, evaluate_losses,
 };
 use keiko_rules::Game;
 use keiko_selfplay::{Purpose, SelfPlay, generator, random_moves};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::Instant;
 
 /// Held-out positions measured in each generation, the newest ones.
 const HOLDOUT_POSITIONS: usize = 2048;
@@ -48,8 +48,12 @@ pub(crate) fn describe(run: &mut Run) -> Result<(), RunError> {
         chart("first player", &["selfplay/first_player_score"]),
     ];
     let training = [chart("samples per position", &["ratio/.*"]), chart("window", &["replay/.*"])];
-    let machine =
-        [chart("rates", &["system/.*_per_second"]), chart("memory", &["system/memory_mib"])];
+    let machine = [
+        chart("rates", &["system/.*_per_second"]),
+        chart("busy", &["system/busy_share"]),
+        chart("idle seconds", &["system/idle_.*"]),
+        chart("memory", &["system/memory_mib"]),
+    ];
     run.metrics.layout(&[
         ("Am I learning?", &learning),
         ("Is self-play healthy?", &selfplay),
@@ -69,27 +73,26 @@ pub(crate) fn measure(
     watcher: &dyn Watcher,
     stop: &AtomicBool,
 ) -> Result<bool, RunError> {
-    let began = Instant::now();
+    let stopwatch = Stopwatch::start();
     let generation = run.state.generation;
-    let is_last = generation + 1 == run.experiment.training.generations;
     let mut figures = learned_figures(run);
     figures.extend(holdout_figures(run));
     let selfplay = run.experiment.selfplay(&run.rules, run.learner.steps(), generation);
     let games = statistics::of_games(&run.current, &selfplay);
     figures.extend(games.into_iter().map(|(tag, value)| (tag.to_owned(), value)));
-    if is_last || generation.is_multiple_of(run.experiment.arena.every) {
+    if let Some(learned) = run.generation_to_publish() {
         let network = publish(run)?;
-        match measure_strength(run, &network, watcher, stop)? {
+        match measure_strength(run, learned, &network, watcher, stop)? {
             Some(strength) => figures.extend(strength),
             None => return Ok(false),
         }
     }
-    clock.measuring += began.elapsed();
+    clock.measured(&stopwatch);
     figures.extend(machine_figures(clock));
     let step = run.learner.steps();
     record(run, &figures, step)?;
     watcher.tell(&Event::Generation { generation, step, figures: &figures });
-    *clock = Clock::default();
+    *clock = Clock::start(run.experiment.machine.workers);
     begin_next_generation(run)?;
     Ok(true)
 }
@@ -103,6 +106,12 @@ fn begin_next_generation(run: &mut Run) -> Result<(), RunError> {
 }
 
 fn record(run: &mut Run, figures: &[(String, f64)], step: u64) -> Result<(), RunError> {
+    // When more generations are asked for later, the steps of the first of them were taken, and
+    // reported, when the run was to end.
+    let is_reported = step > 0 && run.state.learned.steps() == 0;
+    if is_reported {
+        return Ok(());
+    }
     for (tag, value) in figures {
         run.metrics.scalar(tag, step, *value)?;
     }
@@ -153,25 +162,7 @@ fn holdout_figures(run: &Run) -> Figures {
 
 /// The only figures a machine may change.
 fn machine_figures(clock: &Clock) -> Figures {
-    let (playing, learning) = (clock.playing.as_secs_f64(), clock.learning.as_secs_f64());
-    let mut figures = vec![
-        ("system/seconds_playing", playing),
-        ("system/seconds_learning", learning),
-        ("system/seconds_measuring", clock.measuring.as_secs_f64()),
-    ];
-    // After a resume there may have been nothing left to play or to learn.
-    if clock.games > 0 {
-        figures.push(("system/games_per_second", clock.games as f64 / playing));
-        figures.push(("system/positions_per_second", clock.positions as f64 / playing));
-        figures.push(("system/evaluations_per_second", clock.evaluations as f64 / playing));
-        let asked = (clock.evaluations + clock.remembered).max(1);
-        figures.push(("system/evaluations_remembered", clock.remembered as f64 / asked as f64));
-        figures
-            .push(("system/workers_inside_network", clock.inside_network.as_secs_f64() / playing));
-    }
-    if clock.steps > 0 {
-        figures.push(("system/steps_per_second", clock.steps as f64 / learning));
-    }
+    let mut figures = clock.figures();
     figures
         .extend(statistics::resident_mebibytes().map(|mebibytes| ("system/memory_mib", mebibytes)));
     figures.into_iter().map(|(tag, value)| (tag.to_owned(), value)).collect()
@@ -192,18 +183,18 @@ fn publish(run: &Run) -> Result<Network, RunError> {
     Ok(network)
 }
 
-/// Plays the published network against uniform random play and against the network of some
-/// generations ago, and rates it. `None` when it was stopped.
+/// Plays the published network, which learned from `generation` last, against uniform random play
+/// and against the network of some generations ago, and rates it. `None` when it was stopped.
 fn measure_strength(
     run: &mut Run,
+    generation: u64,
     network: &Network,
     watcher: &dyn Watcher,
     stop: &AtomicBool,
 ) -> Result<Option<Figures>, RunError> {
     let arena = run.experiment.arena.clone();
-    let generation = run.state.generation;
     let random = || RandomPlayer { seed: run.experiment.seed };
-    let contest = Contest { run, network, watcher, stop };
+    let contest = Contest { run, generation, network, watcher, stop };
     let Some(against_random) = contest.play("uniform random", arena.random_pairs, random)? else {
         return Ok(None);
     };
@@ -275,6 +266,7 @@ fn strength_figures(rival: &str, strength: &Strength) -> Figures {
 /// Matches of one network.
 struct Contest<'a> {
     run: &'a Run,
+    generation: u64,
     network: &'a Network,
     watcher: &'a dyn Watcher,
     stop: &'a AtomicBool,
@@ -307,31 +299,52 @@ impl Contest<'_> {
             return Ok(None);
         }
         let strength = tally(&played).strength().expect("a match has games");
-        let generation = run.state.generation;
+        let generation = self.generation;
         self.watcher.tell(&Event::Strength { generation, rival, strength: &strength });
         Ok(Some(strength))
     }
 }
 
 impl Run {
-    /// What the games of this generation have in common.
-    pub(crate) fn selfplay(&self) -> SelfPlay {
-        let (steps, generation) = (self.learner.steps(), self.state.generation);
+    /// Whether no generation is to follow the one in hand.
+    pub(crate) fn is_last(&self) -> bool {
+        self.state.generation + 1 == self.experiment.training.generations
+    }
+
+    /// The generation that was learned from last, if its network is to be published: every so many
+    /// generations, and at the end. Where no step was taken there is no network to speak of.
+    fn generation_to_publish(&self) -> Option<u64> {
+        if self.state.learned.steps() == 0 {
+            return None;
+        }
+        if self.is_last() {
+            return Some(self.state.generation);
+        }
+        let learned = self.state.generation.checked_sub(self.experiment.training.overlap)?;
+        learned.is_multiple_of(self.experiment.arena.every).then_some(learned)
+    }
+
+    /// What the games of this generation, played by the network of a step, have in common.
+    pub(crate) fn selfplay(&self, step: u64) -> SelfPlay {
         SelfPlay {
             archive: self.replay.archive(self.experiment.selfplay.archive_games),
-            ..self.experiment.selfplay(&self.rules, steps, generation)
+            ..self.experiment.selfplay(&self.rules, step, self.state.generation)
         }
     }
 
-    /// The threads that play, on the averaged network.
-    pub(crate) fn workers(&self) -> Workers<'_> {
+    /// The threads that play, on this network.
+    pub(crate) fn workers<'a>(
+        &self,
+        player: &'a Snapshot,
+        encoding: &'a Arc<Encoding>,
+    ) -> Workers<'a> {
         Workers {
             count: self.experiment.machine.workers,
             batch: self.experiment.machine.batch,
             cache: self.experiment.machine.cache,
-            weights: self.learner.average(),
-            inference: self.inference(self.learner.average()),
-            encoding: &self.encoding,
+            weights: &player.weights,
+            inference: self.inference(&player.weights),
+            encoding,
         }
     }
 

@@ -1,12 +1,16 @@
 //! A run folder: created once, opened again and again, held by one process at a time.
 
 use crate::arena::PlayerError;
-use crate::checkpoint::{CheckpointError, Checkpoints, Phase, State, replace_folder, write_file};
+use crate::checkpoint::{
+    CheckpointError, Checkpoints, Phase, Saved, State, replace_folder, write_file,
+};
 use crate::experiment::{Change, Experiment, ExperimentError};
 use crate::metrics::{Metrics, MetricsError};
 use crate::replay::ReplayBuffer;
 use crate::store::{OpenReport, Store, StoreError};
-use keiko_network::{ComputeDevice, DeviceError, Encoding, LearnError, Learner, NetworkError};
+use keiko_network::{
+    ComputeDevice, DeviceError, Encoding, LearnError, Learner, NetworkError, Snapshot,
+};
 use keiko_rules::{Rules, RulesError};
 use keiko_selfplay::GameRecord;
 use std::fs::File;
@@ -69,6 +73,9 @@ pub struct Run {
     pub(crate) encoding: Arc<Encoding>,
     pub(crate) device: ComputeDevice,
     pub(crate) learner: Learner,
+    /// The network that plays, where it is not the learner's own: with overlap the learner moves on
+    /// while a generation is played.
+    pub(crate) player: Option<Snapshot>,
     pub(crate) state: State,
     pub(crate) store: Store,
     pub(crate) checkpoints: Checkpoints,
@@ -137,7 +144,9 @@ impl Run {
         device.self_test(&encoding, experiment.network)?;
         let checkpoints = Checkpoints::new(dir.join("state"), experiment.machine.keep_checkpoints);
         let restore = |path: &Path| restore_learner(path, &encoding, &experiment);
-        let (state, learner, mut warnings) = checkpoints.load(restore)?;
+        let (saved, mut warnings) = checkpoints.load(restore)?;
+        let Saved { mut state, learner, player } = saved;
+        state.update(&experiment);
         let (store, report) = Store::open(&dir.join("games"))?;
         warnings.extend(damage(&report));
         let (metrics, lost) = Metrics::open(dir, &state.metrics, now())?;
@@ -151,6 +160,7 @@ impl Run {
             rules,
             encoding,
             learner: learner.on(&device),
+            player,
             device,
             state,
             store,
@@ -214,7 +224,12 @@ impl Run {
     /// Saves everything needed to go on exactly.
     pub(crate) fn save(&mut self) -> Result<(), RunError> {
         self.state.metrics = self.metrics.position(now())?;
-        Ok(self.checkpoints.save(&self.state, &self.learner)?)
+        Ok(self.checkpoints.save(&self.state, &self.learner, self.player.as_ref())?)
+    }
+
+    /// The network that plays the generation in hand.
+    pub(crate) fn player(&self) -> Snapshot {
+        self.player.clone().unwrap_or_else(|| self.learner.snapshot())
     }
 
     /// The run's folder.
@@ -271,8 +286,11 @@ fn create(dir: &Path, experiment: &Experiment) -> Result<(), RunError> {
         }
         write_file(&folder.join(EXPERIMENT), experiment.to_toml().as_bytes())?;
         write_file(&folder.join(VARIANT), rules.source().as_bytes())?;
-        Checkpoints::new(folder.join("state"), experiment.machine.keep_checkpoints)
-            .save(&State::new(), &learner)
+        Checkpoints::new(folder.join("state"), experiment.machine.keep_checkpoints).save(
+            &State::new(),
+            &learner,
+            None,
+        )
     })?;
     Ok(())
 }

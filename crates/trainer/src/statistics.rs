@@ -152,6 +152,20 @@ fn entropy(policy: &[(keiko_rules::Move, f32)]) -> f64 {
     policy.iter().map(term).sum()
 }
 
+/// Processor time of this process so far in seconds, all threads together, where the system tells
+/// it.
+pub(crate) fn processor_seconds() -> Option<f64> {
+    /// What Linux counts in for user space.
+    const TICKS_PER_SECOND: f64 = 100.0;
+    let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
+    // The second field is the program's name in brackets and may hold anything; user and system
+    // time are the 14th and 15th.
+    let (_, after_name) = stat.rsplit_once(')')?;
+    let times = after_name.split_whitespace().skip(11).take(2).map(str::parse::<f64>);
+    let ticks = times.collect::<Result<Vec<_>, _>>().ok()?;
+    (ticks.len() == 2).then(|| ticks.iter().sum::<f64>() / TICKS_PER_SECOND)
+}
+
 /// Resident memory of this process in MiB, where the system tells it.
 pub(crate) fn resident_mebibytes() -> Option<f64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;

@@ -1,15 +1,16 @@
 //! The loop: play a generation, store it, take the learner's share of steps, measure, save.
 
 use crate::checkpoint::Phase;
+use crate::clock::{Clock, Stopwatch};
 use crate::elo::Strength;
 use crate::measure::{self, measure};
 use crate::run::{Run, RunError, is_held_out};
-use crate::workers::Work;
 use keiko_network::in_parallel;
-use keiko_selfplay::{Purpose, generator};
+use keiko_selfplay::{GameRecord, Purpose, generator};
 use std::collections::HashSet;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// What a run has to say while it goes on.
 #[derive(Debug)]
@@ -23,7 +24,7 @@ pub enum Event<'a> {
         /// Games in all.
         of: u64,
     },
-    /// Some of a generation's learner steps are taken.
+    /// Some of the learner steps of a generation's report are taken.
     Learning {
         /// The generation.
         generation: u64,
@@ -61,7 +62,7 @@ pub enum Event<'a> {
     },
 }
 
-/// Hears what a run has to say; also from the arena's threads.
+/// Hears what a run has to say; also from the threads that play.
 pub trait Watcher: Sync {
     /// Takes in an event.
     fn tell(&self, event: &Event<'_>);
@@ -76,32 +77,6 @@ pub enum Finish {
     Stopped,
 }
 
-/// Time spent and work done since the process began or the last report: for rates only.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Clock {
-    pub(crate) playing: Duration,
-    /// Summed over the workers.
-    pub(crate) inside_network: Duration,
-    pub(crate) evaluations: u64,
-    pub(crate) remembered: u64,
-    pub(crate) games: u64,
-    pub(crate) positions: u64,
-    pub(crate) learning: Duration,
-    pub(crate) steps: u64,
-    pub(crate) measuring: Duration,
-}
-
-impl Clock {
-    fn played(&mut self, work: &Work, elapsed: Duration) {
-        self.playing += elapsed;
-        self.inside_network += work.inside_network;
-        self.evaluations += work.evaluations;
-        self.remembered += work.remembered;
-        self.games += work.games.len() as u64;
-        self.positions += work.games.iter().map(|game| game.plies.len() as u64).sum::<u64>();
-    }
-}
-
 /// Goes on with a run until its generations are complete or `stop` is set.
 ///
 /// Everything but the rates follows from the experiment: neither threads nor interruptions
@@ -110,7 +85,7 @@ impl Clock {
 /// # Errors
 /// When something cannot be read or written, or the learner meets a number that is none.
 pub fn train(run: &mut Run, watcher: &dyn Watcher, stop: &AtomicBool) -> Result<Finish, RunError> {
-    let mut clock = Clock::default();
+    let mut clock = Clock::start(run.experiment.machine.workers);
     measure::describe(run)?;
     while run.state.generation < run.experiment.training.generations {
         let complete = match run.state.phase {
@@ -126,90 +101,133 @@ pub fn train(run: &mut Run, watcher: &dyn Watcher, stop: &AtomicBool) -> Result<
     Ok(Finish::Done)
 }
 
-/// Plays what is missing of the generation's games and stores them all.
+/// Plays what is missing of the generation's games, takes the steps due beside them, and stores
+/// the games.
 fn play(
     run: &mut Run,
     clock: &mut Clock,
     watcher: &dyn Watcher,
     stop: &AtomicBool,
 ) -> Result<bool, RunError> {
-    let began = Instant::now();
     let of = run.experiment.training.games_per_generation;
     let have: HashSet<u64> = run.current.iter().map(|game| game.number).collect();
     let missing: Vec<u64> =
         (run.state.games..run.state.games + of).filter(|number| !have.contains(number)).collect();
     let already = have.len() as u64;
     let generation = run.state.generation;
-    let stopped = || stop.load(Ordering::Relaxed);
-    let work = run.workers().play(&run.selfplay(), &missing, stopped, |done| {
-        watcher.tell(&Event::Playing { generation, done: already + done, of });
-    });
-    clock.played(&work, began.elapsed());
-    run.current.extend(work.games);
+    let on_game = |done| watcher.tell(&Event::Playing { generation, done: already + done, of });
+    let games = play_and_learn(run, &missing, clock, watcher, stop, on_game)?;
+    run.current.extend(games);
     run.current.sort_by_key(|game| game.number);
     run.store.truncate_to(run.state.games)?;
     run.store.append(&run.current)?;
-    if (run.current.len() as u64) < of {
+    if (run.current.len() as u64) < of || run.state.due > 0 {
         return Ok(false);
     }
     count_generation(run);
     Ok(true)
 }
 
-/// Takes the generation's games, now complete, into the counters and windows.
-fn count_generation(run: &mut Run) {
-    let every = run.experiment.training.holdout_every;
-    let trained_on = run.current.iter().filter(|game| !is_held_out(game.number, every));
-    let positions: usize = trained_on.map(|game| game.target_plies().count()).sum();
-    run.state.positions += positions as u64;
-    run.state.owed += positions as f64 * run.experiment.training.samples_per_position;
-    run.state.games += run.current.len() as u64;
-    run.add_to_windows(run.current.clone());
-    run.state.phase = Phase::Learn;
+/// Plays games while the steps due are taken, on all cores together: one thread learns and the
+/// others play; who is done first helps the other. Fewer games come back where it was stopped.
+fn play_and_learn(
+    run: &mut Run,
+    numbers: &[u64],
+    clock: &mut Clock,
+    watcher: &dyn Watcher,
+    stop: &AtomicBool,
+    on_game: impl Fn(u64) + Sync,
+) -> Result<Vec<GameRecord>, RunError> {
+    let stopwatch = Stopwatch::start();
+    let (player, encoding) = (run.player(), Arc::clone(&run.encoding));
+    let (workers, selfplay) = (run.workers(&player, &encoding), run.selfplay(player.step));
+    let failed = AtomicBool::new(false);
+    let stopped = || stop.load(Ordering::Relaxed) || failed.load(Ordering::Relaxed);
+    let due = run.state.due;
+    let learn = |free: &dyn Fn() -> usize| {
+        let taken = take_steps(run, free, clock, watcher, stop);
+        taken.inspect_err(|_| failed.store(true, Ordering::Relaxed))
+    };
+    let (work, learned) = workers.play_beside(learn, &selfplay, numbers, stopped, on_game);
+    clock.played(&work, due > 0, &stopwatch);
+    learned.map(|()| work.games)
 }
 
-/// Takes the learner's share of steps.
+/// Takes the generation's games, now complete, into the counters and windows.
+fn count_generation(run: &mut Run) {
+    let training = &run.experiment.training;
+    let every = training.holdout_every;
+    let trained_on = run.current.iter().filter(|game| !is_held_out(game.number, every));
+    let positions: usize = trained_on.map(|game| game.target_plies().count()).sum();
+    let overlaps = training.overlap > 0;
+    let is_last = run.is_last();
+    run.state.positions += positions as u64;
+    run.state.owed += positions as f64 * run.experiment.training.samples_per_position;
+    run.state.due = run.experiment.steps_due(run.state.owed);
+    run.state.owed -= run.experiment.samples_of(run.state.due);
+    run.state.games += run.current.len() as u64;
+    run.add_to_windows(run.current.clone());
+    // Kept before the last generation's steps as well: more generations may be asked for later,
+    // and are the same then as if they had been asked for at once.
+    run.player = overlaps.then(|| run.learner.snapshot());
+    run.state.phase = if overlaps && !is_last { Phase::Measure } else { Phase::Learn };
+}
+
+/// Takes the steps due, on all cores.
 fn learn(
     run: &mut Run,
     clock: &mut Clock,
     watcher: &dyn Watcher,
     stop: &AtomicBool,
 ) -> Result<bool, RunError> {
-    let began = Instant::now();
-    let generation = run.state.generation;
-    let of = run.experiment.steps_due(run.state.owed);
-    if run.replay.positions() == 0 {
-        return Err(RunError::NothingToLearn);
+    let stopwatch = Stopwatch::start();
+    let workers = run.experiment.machine.workers;
+    take_steps(run, &|| workers, clock, watcher, stop)?;
+    clock.learned(&stopwatch);
+    if run.state.due > 0 {
+        return Ok(false);
     }
-    while run.state.learned.steps() < of {
-        if stop.load(Ordering::Relaxed) {
-            return Ok(false);
-        }
-        step(run)?;
-        clock.steps += 1;
-        watcher.tell(&Event::Learning { generation, done: run.state.learned.steps(), of });
-    }
-    clock.learning += began.elapsed();
-    run.state.owed -= (of * run.experiment.training.batch_size as u64) as f64;
     run.state.phase = Phase::Measure;
     Ok(true)
 }
 
-/// One learner step on samples that follow from the step's number.
-fn step(run: &mut Run) -> Result<(), RunError> {
+/// Takes the steps due, each on the threads that are free when it begins.
+fn take_steps(
+    run: &mut Run,
+    free: &dyn Fn() -> usize,
+    clock: &mut Clock,
+    watcher: &dyn Watcher,
+    stop: &AtomicBool,
+) -> Result<(), RunError> {
+    let generation = run.state.generation;
+    let of = run.state.learned.steps() + run.state.due;
+    if run.state.due > 0 && run.replay.positions() == 0 {
+        return Err(RunError::NothingToLearn);
+    }
+    while run.state.due > 0 && !stop.load(Ordering::Relaxed) {
+        let (began, threads) = (Instant::now(), free());
+        step(run, threads)?;
+        run.state.due -= 1;
+        clock.stepped(began.elapsed(), threads);
+        watcher.tell(&Event::Learning { generation, done: run.state.learned.steps(), of });
+    }
+    Ok(())
+}
+
+/// One learner step on samples that follow from the step's number; the threads change no bit of it.
+fn step(run: &mut Run, threads: usize) -> Result<(), RunError> {
     let training = &run.experiment.training;
     let at = run.learner.steps();
     let mut rng = generator(run.experiment.seed, Purpose::Batch, at);
     let draws = run.replay.draw(training.batch_size, &mut rng);
-    let workers = run.experiment.machine.workers;
     let micro_batches =
-        in_parallel(draws.chunks(training.micro_batch), &mut vec![(); workers], |(), some| {
+        in_parallel(draws.chunks(training.micro_batch), &mut vec![(); threads], |(), some| {
             run.replay.batch(&run.encoding, some)
         });
     let rate = run.experiment.training.learning_rate.at(at);
     let report = run
         .learner
-        .step(&micro_batches, rate, workers)
+        .step(&micro_batches, rate, threads)
         .map_err(|source| RunError::Learn { source, state: run.dir.join("state") })?;
     run.state.learned.add(&report);
     run.state.samples += training.batch_size as u64;

@@ -17,6 +17,18 @@ const NEWER_KEYS: &[&str] = &[
     "resign_plies",
     "resign_playout_share",
     "surprise_share",
+    "overlap",
+    "kind",
+];
+/// And the lines of a section that some did not have.
+const NEWER_SECTION: &[&str] = &[
+    "[search.puct]",
+    "cpuct",
+    "fpu_reduction",
+    "noise_share",
+    "noise_total",
+    "root_temperature",
+    "forced_playouts",
 ];
 
 fn configs() -> PathBuf {
@@ -52,7 +64,8 @@ fn an_experiment_from_before_some_keys_existed_keeps_its_meaning() {
         let is_kept = |line: &&str| !keys.iter().any(|key| line.starts_with(key));
         text.lines().filter(is_kept).map(|line| format!("{line}\n")).collect()
     };
-    let older = Experiment::parse(&without(NEWER_KEYS), "older", &[]).unwrap();
+    let older = Experiment::parse(&without(&[NEWER_KEYS, NEWER_SECTION].concat()), "older", &[]);
+    let older = older.unwrap();
     assert_eq!(older.selfplay.proven_playout_share, 1.0);
     assert_eq!((older.selfplay.resign_below, older.training.surprise_share), (0.0, 0.0));
     // Who has one of the keys has to have them all.

@@ -92,64 +92,210 @@ fn assert_same(left: &Remains, right: &Remains, name: &str) {
     assert!(left.learner == right.learner, "{name}: another learner");
 }
 
+/// Both ways to go on from generation to generation.
+const OVERLAPS: [&str; 2] = ["training.overlap=0", "training.overlap=1"];
+
 #[test]
 fn workers_and_batches_change_nothing() {
-    let folder = tempfile::tempdir().unwrap();
-    let run = |name: &str, overrides: &[&str]| {
-        let dir = folder.path().join(name);
-        finish(&dir, &tiny(overrides));
-        remains(&dir)
-    };
-    let one = run("one", &["machine.workers=1"]);
-    assert_eq!(one.games.len(), 60);
-    assert_eq!(one.networks.len(), 3);
-    assert!(one.metrics.iter().any(|line| line.scalars.contains_key("arena/elo")));
-    assert!(one.metrics.iter().any(|line| line.scalars.contains_key("loss_holdout/policy_kl")));
+    for overlap in OVERLAPS {
+        let folder = tempfile::tempdir().unwrap();
+        let run = |name: &str, overrides: &[&str]| {
+            let dir = folder.path().join(name);
+            finish(&dir, &tiny(&[&[overlap], overrides].concat()));
+            remains(&dir)
+        };
+        let one = run("one", &["machine.workers=1"]);
+        assert_eq!(one.games.len(), 60);
+        assert_eq!(one.networks.len(), 3 - usize::from(overlap == OVERLAPS[1]));
+        assert!(one.metrics.iter().any(|line| line.scalars.contains_key("arena/elo")));
+        assert!(one.metrics.iter().any(|line| line.scalars.contains_key("loss_holdout/policy_kl")));
+        assert_all_is_used(&one);
+        let two = run("two", &["machine.workers=2", "machine.cache=0"]);
+        assert_same(&one, &two, "two workers");
+        let set = ["machine.workers=3", "machine.batch=5", "machine.cache=37"];
+        assert_same(&one, &run("three", &set), "three workers");
+        assert!(one.games != run("another", &["seed=2"]).games);
+    }
+}
+
+/// Games of the run begin and end in every way there is, and simulations follow their schedule.
+fn assert_all_is_used(run: &Remains) {
     for kind in ["normal", "handicap", "sampled", "random", "archive"] {
         let tag = format!("selfplay/starts_{kind}");
-        assert!(one.metrics.iter().any(|line| line.scalars[&tag] > Some(0.0)), "{kind}");
+        assert!(run.metrics.iter().any(|line| line.scalars[&tag] > Some(0.0)), "{kind}");
     }
     for reason in ["proven", "resignation"] {
         let tag = format!("selfplay/ends_{reason}");
-        assert!(one.metrics.iter().any(|line| line.scalars[&tag] > Some(0.0)), "{reason}");
+        assert!(run.metrics.iter().any(|line| line.scalars[&tag] > Some(0.0)), "{reason}");
     }
     let simulations = |line: &Line| line.scalars["selfplay/full_simulations"];
-    assert_eq!(
-        one.metrics.iter().map(simulations).collect::<Vec<_>>(),
-        [12.0, 16.0, 16.0].map(Some)
-    );
-    assert_same(&one, &run("two", &["machine.workers=2", "machine.cache=0"]), "two workers");
-    assert_same(
-        &one,
-        &run("three", &["machine.workers=3", "machine.batch=5", "machine.cache=37"]),
-        "three workers",
-    );
-    assert!(one.games != run("another", &["seed=2"]).games);
+    let all: Vec<_> = run.metrics.iter().map(simulations).collect();
+    assert_eq!(all, [12.0, 16.0, 16.0].map(Some));
 }
 
 #[test]
 fn interruptions_change_nothing() {
-    let folder = tempfile::tempdir().unwrap();
-    let experiment = tiny(&[]);
-    let unbroken = folder.path().join("unbroken");
-    finish(&unbroken, &experiment);
-    let unbroken = remains(&unbroken);
     type Wanted = fn(&Event<'_>) -> bool;
-    let places: [(&str, Wanted, u32); 5] = [
-        ("playing", |event| matches!(event, Event::Playing { .. }), 7),
-        ("playing-later", |event| matches!(event, Event::Playing { .. }), 33),
-        ("learning", |event| matches!(event, Event::Learning { generation: 1, .. }), 2),
-        ("measuring", |event| matches!(event, Event::Measuring { .. }), 3),
-        ("between", |event| matches!(event, Event::Generation { .. }), 2),
-    ];
-    for (name, wanted, nth) in places {
-        let dir = folder.path().join(name);
-        assert_eq!(go_on(&dir, &experiment, wanted, nth), Finish::Stopped, "{name}");
-        // And once more, soon after.
-        assert_eq!(go_on(&dir, &experiment, |_| true, 1), Finish::Stopped, "{name}");
-        finish(&dir, &experiment);
-        assert_same(&remains(&dir), &unbroken, name);
+    // With overlap the last generation has the steps of the one before beside its games.
+    for (overlap, beside) in OVERLAPS.into_iter().zip([0, 9]) {
+        let places: [(&str, Wanted, u32); 6] = [
+            ("playing", |event| matches!(event, Event::Playing { .. }), 7),
+            ("playing-later", |event| matches!(event, Event::Playing { .. }), 33),
+            ("learning", |event| matches!(event, Event::Learning { generation: 1, .. }), 2),
+            ("at-last", |event| matches!(event, Event::Learning { generation: 2, .. }), beside + 5),
+            ("measuring", |event| matches!(event, Event::Measuring { .. }), 3),
+            ("between", |event| matches!(event, Event::Generation { .. }), 2),
+        ];
+        let folder = tempfile::tempdir().unwrap();
+        let experiment = tiny(&[overlap]);
+        let unbroken = folder.path().join("unbroken");
+        finish(&unbroken, &experiment);
+        let unbroken = remains(&unbroken);
+        for (name, wanted, nth) in places {
+            let dir = folder.path().join(name);
+            let name = format!("{name}, {overlap}");
+            assert_eq!(go_on(&dir, &experiment, wanted, nth), Finish::Stopped, "{name}");
+            // And once more, soon after, on fewer cores.
+            let alone = tiny(&[overlap, "machine.workers=1"]);
+            assert_eq!(go_on(&dir, &alone, |_| true, 1), Finish::Stopped, "{name}");
+            finish(&dir, &experiment);
+            assert_same(&remains(&dir), &unbroken, &name);
+        }
     }
+}
+
+/// Copies a run's folder at the nth event of a kind: what is there when the power fails.
+struct CopyAt<'a> {
+    from: &'a Path,
+    to: &'a Path,
+    wanted: fn(&Event<'_>) -> bool,
+    left: AtomicU32,
+}
+
+impl Watcher for CopyAt<'_> {
+    fn tell(&self, event: &Event<'_>) {
+        if (self.wanted)(event) && self.left.fetch_sub(1, Ordering::Relaxed) == 1 {
+            copy(self.from, self.to);
+        }
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let target = to.join(entry.file_name());
+        match entry.file_type().unwrap().is_dir() {
+            true => copy(&entry.path(), &target),
+            false => drop(std::fs::copy(entry.path(), &target).unwrap()),
+        }
+    }
+}
+
+#[test]
+fn a_run_that_was_killed_goes_on_exactly() {
+    for overlap in OVERLAPS {
+        let folder = tempfile::tempdir().unwrap();
+        let experiment = tiny(&[overlap]);
+        let unbroken = folder.path().join("unbroken");
+        let copied = |name: &str, wanted: fn(&Event<'_>) -> bool, nth| {
+            let (dir, killed) =
+                (folder.path().join(name), folder.path().join("killed-".to_owned() + name));
+            let (mut run, _) = Run::open(&dir, &experiment).unwrap();
+            let watcher = CopyAt { from: &dir, to: &killed, wanted, left: AtomicU32::new(nth) };
+            assert_eq!(train(&mut run, &watcher, &AtomicBool::new(false)).unwrap(), Finish::Done);
+            killed
+        };
+        let playing = copied("unbroken", |event| matches!(event, Event::Playing { .. }), 50);
+        let measuring = copied("measuring", |event| matches!(event, Event::Measuring { .. }), 12);
+        let newest = |dir: &Path| {
+            std::fs::read_dir(dir.join("state")).unwrap().map(|e| e.unwrap().file_name()).max()
+        };
+        for killed in [playing, measuring] {
+            assert!(newest(&killed) < newest(&unbroken), "killed on the way");
+            finish(&killed, &experiment);
+            assert_same(&remains(&killed), &remains(&unbroken), overlap);
+        }
+    }
+}
+
+#[test]
+fn the_network_that_plays_lags_by_the_overlap() {
+    for (overlap, lag) in OVERLAPS.into_iter().zip([1, 2]) {
+        let folder = tempfile::tempdir().unwrap();
+        let dir = folder.path().join("run");
+        finish(&dir, &tiny(&[overlap]));
+        let remains = remains(&dir);
+        // Steps at which a generation was learned, whichever report it is in.
+        let learned = |generation: usize| {
+            let reports: Vec<_> =
+                remains.metrics.iter().filter(|l| l.scalars.contains_key("loss/total")).collect();
+            reports[generation].step
+        };
+        for game in &remains.games {
+            let generation = game.number as usize / 20;
+            let expected = generation.checked_sub(lag).map_or(0, learned);
+            assert_eq!(game.network, expected, "{overlap}: game {}", game.number);
+        }
+    }
+}
+
+#[test]
+fn generations_asked_for_later_are_the_same() {
+    for overlap in OVERLAPS {
+        let folder = tempfile::tempdir().unwrap();
+        let (at_once, later) = (folder.path().join("at-once"), folder.path().join("later"));
+        finish(&at_once, &tiny(&[overlap, "training.generations=4"]));
+        finish(&later, &tiny(&[overlap, "training.generations=2"]));
+        finish(&later, &tiny(&[overlap, "training.generations=4"]));
+        let (at_once, later) = (remains(&at_once), remains(&later));
+        assert!(at_once.games == later.games, "{overlap}: other games");
+        assert!(at_once.learner == later.learner, "{overlap}: another learner");
+    }
+}
+
+#[test]
+fn idle_time_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    finish(folder.path().join("run").as_path(), &tiny(&["training.overlap=1"]));
+    let lines = keiko_trainer::metrics::read_lines(&folder.path().join("run")).unwrap();
+    for line in lines.iter().filter(|line| line.scalars.contains_key("system/busy_share")) {
+        let figure = |name: &str| line.scalars[&format!("system/{name}")].unwrap();
+        assert!((0.0..=1.0).contains(&figure("busy_share")), "{line:?}");
+        for cause in ["playing", "learning", "measuring", "saving"] {
+            assert!(figure(&format!("idle_{cause}")) >= 0.0, "{line:?}");
+        }
+    }
+    let told = lines.iter().filter(|line| line.scalars.contains_key("system/busy_share")).count();
+    assert_eq!(told, if cfg!(target_os = "linux") { 3 } else { 0 });
+}
+
+#[test]
+fn a_checkpoint_of_the_first_format_is_gone_on_with() {
+    let folder = tempfile::tempdir().unwrap();
+    let (unbroken, dir) = (folder.path().join("unbroken"), folder.path().join("older"));
+    let experiment = tiny(&["training.overlap=0"]);
+    finish(&unbroken, &experiment);
+    go_on(&dir, &experiment, |event| matches!(event, Event::Learning { generation: 1, .. }), 3);
+    let newest = std::fs::read_dir(dir.join("state")).unwrap().map(|e| e.unwrap().path()).max();
+    let (file, sums) = ("state.json", newest.as_ref().unwrap().join("crc32.txt"));
+    let path = newest.unwrap().join(file);
+    let text = std::fs::read(&path).unwrap();
+    let mut state: serde_json::Value = serde_json::from_slice(&text).unwrap();
+    // It left the steps of the whole generation among the samples owed.
+    let steps = state["due"].as_u64().unwrap() + 3;
+    state["owed"] = (state["owed"].as_f64().unwrap() + (steps * 64) as f64).into();
+    state["format"] = 1.into();
+    state.as_object_mut().unwrap().remove("due");
+    let older = serde_json::to_vec(&state).unwrap();
+    let sum = |bytes: &[u8]| format!("{:08x} {file}", crc32fast::hash(bytes));
+    let noted = std::fs::read_to_string(&sums).unwrap().replace(&sum(&text), &sum(&older));
+    std::fs::write(path, older).unwrap();
+    std::fs::write(sums, noted).unwrap();
+    let (run, opened) = Run::open(&dir, &experiment).unwrap();
+    assert!(opened.warnings.is_empty(), "{:?}", opened.warnings);
+    drop(run);
+    finish(&dir, &experiment);
+    assert_same(&remains(&dir), &remains(&unbroken), "older");
 }
 
 #[test]
@@ -184,6 +330,8 @@ fn a_run_belongs_to_one_process_and_one_experiment() {
     let changed = Run::open(&dir, &tiny(&["network.blocks=2"]));
     let message = changed.err().unwrap().to_string();
     assert!(message.contains("network.blocks: 1 -> 2"), "{message}");
+    let message = Run::open(&dir, &tiny(&["training.overlap=1"])).err().unwrap().to_string();
+    assert!(message.contains("training.overlap: 0 -> 1"), "{message}");
     let (run, opened) = Run::open(&dir, &tiny(&["training.learning_rate=[[0, 0.001]]"])).unwrap();
     assert_eq!(opened.changes.len(), 1);
     drop(run);

@@ -261,6 +261,7 @@ impl Experiment {
                 (1..=1_000_000).contains(&games),
                 "1 to 1000000",
             ),
+            check("training.overlap", t.overlap, t.overlap <= 1, "0 or 1"),
             check(
                 "training.holdout_every",
                 t.holdout_every,

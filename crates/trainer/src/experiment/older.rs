@@ -26,6 +26,7 @@ resign_plies = 1
 resign_playout_share = 1.0
 [training]
 surprise_share = 0.0
+overlap = 0
 ";
 
 /// Adds what an older experiment meant, where it has none of the keys: whether it did. A file that
