@@ -1,20 +1,22 @@
 //! Where a generation's time went: for rates and for the idle time only, never for results.
 
-use crate::statistics::processor_seconds;
+use crate::statistics::{processor_seconds, unused_seconds};
 use crate::workers::Work;
 use std::time::{Duration, Instant};
 
-/// Time and processor time since a moment.
+/// Time, this process's processor time, and the whole machine's unused time since a moment.
 pub(crate) struct Stopwatch {
     began: Instant,
-    /// Where the system tells it.
+    /// Where the system tells it, as the next.
     processor: Option<f64>,
+    unused: Option<f64>,
 }
 
 impl Stopwatch {
     /// From now on.
     pub(crate) fn start() -> Stopwatch {
-        Stopwatch { began: Instant::now(), processor: processor_seconds() }
+        let (processor, unused) = (processor_seconds(), unused_seconds());
+        Stopwatch { began: Instant::now(), processor, unused }
     }
 
     /// Seconds that so many cores had since then.
@@ -22,10 +24,12 @@ impl Stopwatch {
         self.began.elapsed().as_secs_f64() * cores as f64
     }
 
-    /// Seconds of these that the process left unused, whether it waited or others ran.
+    /// Seconds of these in which the process had nothing to do. Where another program had the core
+    /// it had: no more counts than the machine left unused.
     fn idle(&self, cores: usize) -> Option<f64> {
         let used = processor_seconds()? - self.processor?;
-        Some((self.offered(cores) - used).max(0.0))
+        let unused = unused_seconds()? - self.unused?;
+        Some((self.offered(cores) - used).min(unused).max(0.0))
     }
 }
 

@@ -152,18 +152,31 @@ fn entropy(policy: &[(keiko_rules::Move, f32)]) -> f64 {
     policy.iter().map(term).sum()
 }
 
+/// What Linux counts processor time in.
+const TICKS_PER_SECOND: f64 = 100.0;
+
 /// Processor time of this process so far in seconds, all threads together, where the system tells
 /// it.
 pub(crate) fn processor_seconds() -> Option<f64> {
-    /// What Linux counts in for user space.
-    const TICKS_PER_SECOND: f64 = 100.0;
     let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
     // The second field is the program's name in brackets and may hold anything; user and system
     // time are the 14th and 15th.
     let (_, after_name) = stat.rsplit_once(')')?;
-    let times = after_name.split_whitespace().skip(11).take(2).map(str::parse::<f64>);
-    let ticks = times.collect::<Result<Vec<_>, _>>().ok()?;
-    (ticks.len() == 2).then(|| ticks.iter().sum::<f64>() / TICKS_PER_SECOND)
+    sum_of_ticks(after_name, 11)
+}
+
+/// Time so far in seconds that this machine's cores had nothing to do, all together, where the
+/// system tells it.
+pub(crate) fn unused_seconds() -> Option<f64> {
+    let stat = std::fs::read_to_string("/proc/stat").ok()?;
+    // Idle, and idle while a disk is waited for.
+    sum_of_ticks(stat.lines().next()?, 4)
+}
+
+/// The sum, in seconds, of the two counts behind `skip` fields.
+fn sum_of_ticks(fields: &str, skip: usize) -> Option<f64> {
+    let mut counts = fields.split_whitespace().skip(skip).map(|count| count.parse::<f64>().ok());
+    Some((counts.next()?? + counts.next()??) / TICKS_PER_SECOND)
 }
 
 /// Resident memory of this process in MiB, where the system tells it.
@@ -227,5 +240,12 @@ mod tests {
         assert_eq!(share(&[even.clone(), resigned.clone()]), None);
         assert_eq!(share(std::slice::from_ref(&won)), Some(1.0));
         assert_eq!(share(&[lost, won, turned, even, resigned]), Some(1.0 / 3.0));
+    }
+
+    #[test]
+    fn ticks_are_two_fields() {
+        assert_eq!(sum_of_ticks("cpu  1 2 3 450 50 6", 4), Some(5.0));
+        assert_eq!(sum_of_ticks("cpu  1 2 3 450", 4), None);
+        assert_eq!(sum_of_ticks("cpu  1 2 3 x 50", 4), None);
     }
 }
