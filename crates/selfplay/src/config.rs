@@ -107,7 +107,7 @@ pub struct SelfPlayConfig {
     /// Share of games that are played out although their result is proven; the others end there.
     pub proven_playout_share: f64,
     /// A side whose searches say less than this score, in [0, 1], resigns; with 0 none ever does.
-    pub resign_below: f32,
+    pub resign_below: f64,
     /// So many of its searches in a row.
     pub resign_plies: u32,
     /// Share of games in which nobody resigns: they say how often it would be wrong to.
@@ -131,11 +131,11 @@ impl SelfPlayConfig {
 /// Whether the last so many of every second score, the last one's side's own, are below a bound.
 fn are_below(
     scores: impl DoubleEndedIterator<Item = f32> + ExactSizeIterator,
-    bound: f32,
+    bound: f64,
     in_a_row: usize,
 ) -> bool {
     let mut own = scores.rev().step_by(2).take(in_a_row);
-    own.len() == in_a_row && own.all(|score| score < bound)
+    own.len() == in_a_row && own.all(|score| f64::from(score) < bound)
 }
 
 #[cfg(test)]

@@ -180,12 +180,7 @@ impl Experiment {
                 is_share(s.proven_playout_share),
                 "0 to 1",
             ),
-            check(
-                "selfplay.resign_below",
-                s.resign_below,
-                is_share(s.resign_below.into()),
-                "0 to 1",
-            ),
+            check("selfplay.resign_below", s.resign_below, is_share(s.resign_below), "0 to 1"),
             check(
                 "selfplay.resign_plies",
                 s.resign_plies,
