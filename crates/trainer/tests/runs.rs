@@ -97,11 +97,12 @@ const OVERLAPS: [&str; 2] = ["training.overlap=0", "training.overlap=1"];
 
 #[test]
 fn workers_and_batches_change_nothing() {
-    for overlap in OVERLAPS {
+    let kinds = ["search.kind=gumbel", "search.kind=puct"];
+    for (overlap, kind) in OVERLAPS.iter().flat_map(|&it| kinds.map(|kind| (it, kind))) {
         let folder = tempfile::tempdir().unwrap();
         let run = |name: &str, overrides: &[&str]| {
             let dir = folder.path().join(name);
-            finish(&dir, &tiny(&[&[overlap], overrides].concat()));
+            finish(&dir, &tiny(&[&[overlap, kind], overrides].concat()));
             remains(&dir)
         };
         let one = run("one", &["machine.workers=1"]);
