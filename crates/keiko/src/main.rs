@@ -15,9 +15,6 @@ use commands::{bench, check, engine, export, inspect, matches, perft, show, trai
 use failure::Failure;
 use std::process::ExitCode;
 
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 /// A self-play trainer for the shogi family: it learns a game from nothing but its rules.
 #[derive(Parser)]
 #[command(name = "keiko", version, arg_required_else_help = true)]
