@@ -21,6 +21,7 @@ mod selfplay;
 mod table;
 mod targets;
 mod tree;
+mod walk;
 mod wdl;
 
 pub use archive::archive;
