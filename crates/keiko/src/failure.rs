@@ -103,12 +103,19 @@ impl From<PlayerError> for Failure {
     }
 }
 
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Failure {
+        RunError::from(error).into()
+    }
+}
+
 impl From<RunError> for Failure {
     fn from(error: RunError) -> Failure {
         let code = match &error {
             RunError::Experiment(_) | RunError::Rules(_) => USAGE,
             RunError::NothingToLearn
             | RunError::NotARun(_)
+            | RunError::NoRun(_)
             | RunError::Changed { .. }
             | RunError::RulesChanged { .. } => USAGE,
             RunError::Locked(_) | RunError::Player(_) | RunError::Device(_) => ENVIRONMENT,

@@ -11,7 +11,7 @@ mod stop;
 mod watch;
 
 use clap::{Parser, Subcommand};
-use commands::{bench, check, engine, export, inspect, matches, perft, show, train};
+use commands::{bench, check, engine, export, games, inspect, matches, perft, show, train};
 use failure::Failure;
 use std::process::ExitCode;
 
@@ -32,6 +32,7 @@ enum Command {
     Train(train::Arguments),
     Match(matches::Arguments),
     Engine(engine::Arguments),
+    Games(games::Arguments),
     Export(export::Arguments),
     Inspect(inspect::Arguments),
     Show(show::Arguments),
@@ -45,6 +46,7 @@ fn main() -> ExitCode {
         Command::Train(arguments) => train::run(&arguments),
         Command::Match(arguments) => matches::run(&arguments),
         Command::Engine(arguments) => engine::run(&arguments),
+        Command::Games(arguments) => games::run(&arguments),
         Command::Export(arguments) => export::run(&arguments),
         Command::Inspect(arguments) => inspect::run(&arguments),
         Command::Show(arguments) => show::run(&arguments),

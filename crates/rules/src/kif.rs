@@ -16,6 +16,11 @@ const NUMBERS: [&str; 10] = ["〇", "一", "二", "三", "四", "五", "六", "�
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn kif_text(game: &Game, players: [&str; 2]) -> String {
+    kif_record(game, players, game.conclusion())
+}
+
+/// The same of a game that ended so, though no law ends it: resigned, or proven.
+pub fn kif_record(game: &Game, players: [&str; 2], ending: Option<Ending>) -> String {
     let rules = game.rules();
     let mut text = format!("# {}\n手合割：その他\n", rules.name());
     text += &board(rules, game.start_position());
@@ -30,7 +35,7 @@ pub fn kif_text(game: &Game, players: [&str; 2]) -> String {
         rules.play(&mut position, mv);
         previous = Some(mv.to());
     }
-    if let Some(ending) = game.conclusion() {
+    if let Some(ending) = ending {
         text += &ending_text(game, ending);
     }
     text
@@ -147,6 +152,8 @@ fn ending_text(game: &Game, ending: Ending) -> String {
         Reason::Repetition | Reason::PerpetualCheck if won(to_move) => "反則勝ち",
         Reason::Repetition | Reason::PerpetualCheck => "反則負け",
         _ if ending.outcome == Outcome::Draw => "持将棋",
+        // Who is to move has won, without a move to show for it.
+        Reason::Proven | Reason::Resignation if won(to_move) => "中断",
         _ => "投了",
     };
     let plies = game.ply();

@@ -61,7 +61,7 @@ pub use definition::{
 };
 pub use game::{Game, Repetition};
 pub use goals::{Goals, Loses, NoMoves, RepetitionResult, RepetitionRule, Wins};
-pub use kif::kif_text;
+pub use kif::{kif_record, kif_text};
 pub use moves::Move;
 pub use outcome::{Ending, Outcome, Reason};
 pub use perft::{divide, perft};

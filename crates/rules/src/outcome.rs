@@ -40,6 +40,23 @@ pub enum Reason {
     Resignation,
 }
 
+impl Reason {
+    /// All of them.
+    pub const ALL: [Reason; 11] = [
+        Reason::Mate,
+        Reason::Stalemate,
+        Reason::RoyalCaptured,
+        Reason::Try,
+        Reason::Repetition,
+        Reason::PerpetualCheck,
+        Reason::PlyLimit,
+        Reason::BareRoyal,
+        Reason::Declaration,
+        Reason::Proven,
+        Reason::Resignation,
+    ];
+}
+
 impl std::fmt::Display for Reason {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {

@@ -1,6 +1,6 @@
 //! Checkpoints: everything needed to go on exactly, written as a whole or not at all.
 
-use crate::experiment::Experiment;
+use crate::experiment::{Experiment, MachineConfig};
 use crate::metrics::MetricsPosition;
 use crate::statistics::StepSums;
 use keiko_network::{Learner, Snapshot, StorageError};
@@ -153,12 +153,16 @@ pub(crate) struct Saved {
 pub(crate) struct Checkpoints {
     dir: PathBuf,
     keep: usize,
+    keep_every: u64,
 }
 
+/// Checkpoints that can be used are never fewer than this, once there were so many.
+const LEAST: usize = 2;
+
 impl Checkpoints {
-    /// The checkpoints in `dir`, of which the newest `keep` are kept.
-    pub(crate) fn new(dir: PathBuf, keep: usize) -> Checkpoints {
-        Checkpoints { dir, keep }
+    /// The checkpoints in `dir`, of which as many are kept as the machine's configuration says.
+    pub(crate) fn new(dir: PathBuf, machine: &MachineConfig) -> Checkpoints {
+        Checkpoints { dir, keep: machine.keep_checkpoints, keep_every: machine.keep_every }
     }
 
     /// Writes a checkpoint as a whole, then removes the oldest beyond those kept.
@@ -182,10 +186,39 @@ impl Checkpoints {
             write_file(&folder.join(STATE_FILE), &json)?;
             write_file(&folder.join(SUMS_FILE), checksums(folder)?.as_bytes())
         })?;
-        for old in self.newest_first()?.into_iter().skip(self.keep) {
-            std::fs::remove_dir_all(&old).map_err(io(&old, "remove the folder"))?;
+        self.remove_old()
+    }
+
+    /// Removes all but the newest, and what is kept for good. Where one of the newest is damaged, an
+    /// older one that can be used stays in its place.
+    fn remove_old(&self) -> Result<(), CheckpointError> {
+        let all = self.newest_first()?;
+        let usable = |dir: &&PathBuf| is_sound(dir).unwrap_or(false);
+        let least = all.iter().filter(usable).take(LEAST).last();
+        let oldest_first = all.iter().skip(self.keep).rev();
+        for old in oldest_first.filter(|&dir| least.is_some_and(|least| dir < least)) {
+            if !self.is_kept_for_good(old, &all) {
+                std::fs::remove_dir_all(old).map_err(io(old, "remove the folder"))?;
+            }
         }
         Ok(())
+    }
+
+    /// Whether it is the first checkpoint of a generation that is kept.
+    fn is_kept_for_good(&self, dir: &Path, all: &[PathBuf]) -> bool {
+        let Some(generation) = generation_of(dir).filter(|&it| it > 0 && self.keep_every > 0)
+        else {
+            return false;
+        };
+        let is_older =
+            |other: &PathBuf| other.as_path() < dir && generation_of(other) == Some(generation);
+        generation.is_multiple_of(self.keep_every) && !all.iter().any(is_older)
+    }
+
+    /// How many games of complete generations each checkpoint knows of, as far as it can be read.
+    pub(crate) fn games(&self) -> Result<Vec<u64>, CheckpointError> {
+        let games = |dir: &PathBuf| read_state(&dir.join(STATE_FILE)).ok().map(|state| state.games);
+        Ok(self.newest_first()?.iter().filter_map(games).collect())
     }
 
     /// The newest checkpoint that can be used, and what was wrong with newer ones.
@@ -224,31 +257,43 @@ fn folder_name(state: &State, learner: &Learner) -> String {
     format!("{:08}-{phase}-{:09}", state.generation, learner.steps())
 }
 
+/// The generation in a checkpoint's name.
+fn generation_of(dir: &Path) -> Option<u64> {
+    dir.file_name()?.to_str()?.split('-').next()?.parse().ok()
+}
+
+/// Whether its files have their checksums.
+fn is_sound(dir: &Path) -> Result<bool, CheckpointError> {
+    let path = dir.join(SUMS_FILE);
+    let noted = std::fs::read_to_string(&path).map_err(io(&path, "read it"))?;
+    Ok(noted == checksums(dir)?)
+}
+
 fn read(
     dir: &Path,
     restore: &impl Fn(&Path) -> Result<Learner, String>,
 ) -> Result<Saved, CheckpointError> {
-    let path = dir.join(SUMS_FILE);
-    let noted = std::fs::read_to_string(&path).map_err(io(&path, "read it"))?;
-    if noted != checksums(dir)? {
+    if !is_sound(dir)? {
         return Err(damaged(dir, "damaged: a file does not have its checksum".to_owned()));
     }
-    let path = dir.join(STATE_FILE);
-    let text = std::fs::read_to_string(&path).map_err(io(&path, "read it"))?;
-    let format = serde_json::from_str::<serde_json::Value>(&text)
-        .ok()
-        .and_then(|json| json["format"].as_u64());
-    if format.is_some_and(|format| format > STATE_FORMAT.into()) {
-        return Err(damaged(&path, "written by a newer keiko, which can read it".to_owned()));
-    }
-    let state: State =
-        serde_json::from_str(&text).map_err(|error| damaged(&path, error.to_string()))?;
+    let state = read_state(&dir.join(STATE_FILE))?;
     let path = dir.join(LEARNER_FILE);
     let learner = restore(&path).map_err(|message| damaged(&path, message))?;
     let path = dir.join(PLAYER_FILE);
     // The checksums tell a player that is lost from one that never was.
     let player = path.exists().then(|| Snapshot::load(&path, learner.average())).transpose()?;
     Ok(Saved { state, learner, player })
+}
+
+fn read_state(path: &Path) -> Result<State, CheckpointError> {
+    let text = std::fs::read_to_string(path).map_err(io(path, "read it"))?;
+    let format = serde_json::from_str::<serde_json::Value>(&text)
+        .ok()
+        .and_then(|json| json["format"].as_u64());
+    if format.is_some_and(|format| format > STATE_FORMAT.into()) {
+        return Err(damaged(path, "written by a newer keiko, which can read it".to_owned()));
+    }
+    serde_json::from_str(&text).map_err(|error| damaged(path, error.to_string()))
 }
 
 fn checksums(dir: &Path) -> Result<String, CheckpointError> {
@@ -310,4 +355,86 @@ pub(crate) fn io(
 ) -> impl FnOnce(std::io::Error) -> CheckpointError {
     let path = path.to_owned();
     move |source| CheckpointError::Io { path, action, source }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use keiko_network::Weights;
+    use keiko_rules::Rules;
+    use std::sync::Arc;
+
+    /// Saves a checkpoint at the beginning of each of these generations, and names what is left.
+    fn left(
+        dir: &Path,
+        keep: usize,
+        keep_every: u64,
+        generations: std::ops::Range<u64>,
+    ) -> Vec<u64> {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../configs/smoke.toml");
+        let experiment = Experiment::load(path.as_ref(), &[]).unwrap();
+        let rules = Arc::new(Rules::load(&experiment.rules).unwrap());
+        let encoding = experiment.encoding(&rules);
+        let weights = Weights::init(&encoding, experiment.network, 1);
+        let learner = Learner::new(encoding, experiment.learner, weights);
+        let checkpoints = Checkpoints { dir: dir.to_owned(), keep, keep_every };
+        for generation in generations {
+            // Twice: a run that is stopped at once is saved again, under another name.
+            for phase in [Phase::Play, Phase::Learn] {
+                let games = 100 * generation;
+                let state = State { generation, phase, games, ..State::new() };
+                checkpoints.save(&state, &learner, None).unwrap();
+            }
+        }
+        let mut games = checkpoints.games().unwrap();
+        let mut left: Vec<u64> = checkpoints
+            .newest_first()
+            .unwrap()
+            .iter()
+            .map(|dir| generation_of(dir).unwrap())
+            .collect();
+        games.reverse();
+        left.reverse();
+        assert_eq!(games, left.iter().map(|generation| 100 * generation).collect::<Vec<_>>());
+        left
+    }
+
+    #[test]
+    fn the_newest_are_kept_and_some_for_good() {
+        let folder = || tempfile::tempdir().unwrap();
+        assert_eq!(left(folder().path(), 2, 0, 0..9), [8, 8]);
+        assert_eq!(left(folder().path(), 3, 0, 0..9), [7, 8, 8]);
+        assert_eq!(left(folder().path(), 2, 3, 0..9), [3, 6, 8, 8]);
+        assert_eq!(left(folder().path(), 3, 4, 0..9), [4, 7, 8, 8]);
+    }
+
+    #[test]
+    fn a_damaged_checkpoint_is_no_reason_to_remove_a_sound_one() {
+        let folder = tempfile::tempdir().unwrap();
+        left(folder.path(), 2, 0, 0..3);
+        let newest = folder.path().join("00000002-1-000000000").join(STATE_FILE);
+        std::fs::write(&newest, "{}").unwrap();
+        let names = |dir: &Path| {
+            let mut names: Vec<_> = std::fs::read_dir(dir)
+                .unwrap()
+                .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+                .collect();
+            names.sort();
+            names.iter().map(|name| name[..10].to_owned()).collect::<Vec<_>>()
+        };
+        let checkpoints = Checkpoints { dir: folder.path().to_owned(), keep: 2, keep_every: 0 };
+        // The damaged one is the newest, and older ones follow it in time: from which the run went on.
+        checkpoints.remove_old().unwrap();
+        assert_eq!(names(folder.path()), ["00000002-0", "00000002-1"]);
+        let older = folder.path().join("00000001-1-000000000");
+        let sound = folder.path().join("00000002-0-000000000");
+        std::fs::create_dir(&older).unwrap();
+        for entry in std::fs::read_dir(&sound).unwrap() {
+            let path = entry.unwrap().path();
+            std::fs::copy(&path, older.join(path.file_name().unwrap())).unwrap();
+        }
+        checkpoints.remove_old().unwrap();
+        assert_eq!(names(folder.path()), ["00000001-1", "00000002-0", "00000002-1"]);
+    }
 }

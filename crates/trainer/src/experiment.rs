@@ -8,8 +8,12 @@ use keiko_rules::{Rules, nearest};
 use keiko_selfplay::{Schedule, SearchConfig, SelfPlay, SelfPlayConfig};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
+
+/// Held-out games that losses are measured on: the newest ones.
+pub(crate) const HOLDOUT_GAMES: usize = 128;
 
 /// A complete experiment. Nothing in it has a hidden default.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -113,6 +117,29 @@ pub struct MachineConfig {
     pub cache: usize,
     /// Checkpoints kept, the newest ones.
     pub keep_checkpoints: usize,
+    /// And one of every how-many-th generation, from its beginning; 0: none.
+    pub keep_every: u64,
+    /// What the games on disk may take, in MiB: the oldest beyond it are removed, but none that a
+    /// kept checkpoint needs; 0: any amount.
+    pub games_mebibytes: u64,
+    /// What the games of the replay window may take in memory, in MiB: the window is the newest
+    /// ones that fit, so where it is short it does change results; 0: any amount.
+    pub replay_mebibytes: u64,
+}
+
+/// Bytes of a MiB.
+const MEBIBYTE: u64 = 1 << 20;
+
+impl MachineConfig {
+    /// Bytes that the games on disk may take.
+    pub fn games_bytes(&self) -> Option<u64> {
+        (self.games_mebibytes > 0).then_some(self.games_mebibytes * MEBIBYTE)
+    }
+
+    /// Bytes that the games of the replay window may take in memory.
+    pub fn replay_bytes(&self) -> Option<u64> {
+        (self.replay_mebibytes > 0).then_some(self.replay_mebibytes * MEBIBYTE)
+    }
 }
 
 /// What is wrong with an experiment.
@@ -277,6 +304,16 @@ impl Experiment {
         let first = self.training.window_games as f64;
         let growth = (games as f64 / first).max(1.0).powf(self.training.window_exponent);
         (first * growth) as usize
+    }
+
+    /// The games that a run with so many of complete generations reads when it goes on: the window,
+    /// the held-out games that are measured, and the last generation.
+    pub(crate) fn games_in_use(&self, games: u64) -> Range<u64> {
+        let window = self.window(games) as u64;
+        let holdout = HOLDOUT_GAMES as u64 * self.training.holdout_every;
+        let most = window.max(holdout).max(self.training.games_per_generation);
+        // Twice as many: every second game may be held out.
+        games.saturating_sub(most * 2)..games
     }
 
     /// The keys in which `asked` differs from this experiment.

@@ -10,6 +10,7 @@ pub mod elo;
 mod experiment;
 mod measure;
 pub mod metrics;
+mod records;
 mod replay;
 mod run;
 mod statistics;
@@ -21,7 +22,9 @@ pub use checkpoint::{CheckpointError, Phase, Published, State};
 pub use experiment::{
     ArenaConfig, Change, Experiment, ExperimentError, MachineConfig, TrainingConfig,
 };
+pub use records::Records;
 pub use replay::ReplayBuffer;
 pub use run::{Opened, Run, RunError};
+pub use statistics::resident_mebibytes;
 pub use train::{Event, Finish, Watcher, train};
 pub use workers::{Work, Workers};

@@ -94,6 +94,10 @@ pub(crate) fn measure(
     watcher.tell(&Event::Generation { generation, step, figures: &figures });
     *clock = Clock::start(run.experiment.machine.workers);
     begin_next_generation(run)?;
+    let removed = run.remove_old_games()?;
+    if removed.segments > 0 {
+        watcher.tell(&Event::GamesRemoved { removed });
+    }
     Ok(true)
 }
 
@@ -125,6 +129,7 @@ fn learned_figures(run: &Run) -> Figures {
     let others = [
         ("optim/learning_rate", f64::from(rate)),
         ("replay/games", run.replay.games() as f64),
+        ("replay/games_left_out", run.games_left_out() as f64),
         ("replay/positions", run.replay.positions() as f64),
         ("replay/total_games", state.games as f64),
         ("replay/total_positions", state.positions as f64),

@@ -16,6 +16,20 @@ pub struct Draw {
     mirror: bool,
 }
 
+/// What a game takes in the window's memory, with what is known of its positions. These are fixed
+/// numbers, a little above what the types take, so that the window is the same on every machine.
+fn memory_bytes(game: &GameRecord) -> u64 {
+    const GAME: usize = 192;
+    const MOVE: usize = 4;
+    const PLY: usize = 72;
+    const WEIGHT: usize = 8;
+    // A list of its own, the position and its weight.
+    const TARGET: usize = 32;
+    let targets = game.target_plies().map(|ply| TARGET + WEIGHT * game.plies[ply].policy.len());
+    let fixed = GAME + MOVE * game.start.opening.len() + PLY * game.plies.len();
+    (fixed + targets.sum::<usize>()) as u64
+}
+
 /// The newest games that are trained on. What it holds is a pure function of the games played.
 #[derive(Clone, Debug)]
 pub struct ReplayBuffer {
@@ -26,6 +40,9 @@ pub struct ReplayBuffer {
     ply_limit: u32,
     surprise_share: f64,
     games: VecDeque<GameRecord>,
+    /// What they take, and may take, in memory.
+    bytes: u64,
+    most_bytes: Option<u64>,
     /// Every position with a policy target: (game, ply).
     positions: Vec<(u32, u16)>,
     /// For each of them, the weights up to and with its own.
@@ -43,16 +60,37 @@ impl ReplayBuffer {
             ply_limit: experiment.selfplay.ply_limit,
             surprise_share: experiment.training.surprise_share,
             games: VecDeque::new(),
+            bytes: 0,
+            most_bytes: experiment.machine.replay_bytes(),
             positions: Vec::new(),
             weights: Vec::new(),
         }
     }
 
-    /// Adds games and keeps the newest `window` of all.
+    /// Adds games and keeps the newest `window` of all, fewer where they do not fit.
     pub fn extend(&mut self, games: impl IntoIterator<Item = GameRecord>, window: usize) {
-        self.games.extend(games);
-        let surplus = self.games.len().saturating_sub(window);
-        self.games.drain(..surplus);
+        games.into_iter().for_each(|game| self.push_game(game, window));
+        self.weigh();
+    }
+
+    /// Adds a game, without making its positions known yet, and drops the oldest that are too many.
+    pub(crate) fn push_game(&mut self, mut game: GameRecord, window: usize) {
+        game.plies.shrink_to_fit();
+        self.bytes += memory_bytes(&game);
+        self.games.push_back(game);
+        while self.games.len() > window || self.is_too_large() {
+            let oldest = self.games.pop_front().expect("there are more than none");
+            self.bytes -= memory_bytes(&oldest);
+        }
+    }
+
+    /// Whether the games do not fit. The newest one stays.
+    fn is_too_large(&self) -> bool {
+        self.games.len() > 1 && self.most_bytes.is_some_and(|most| self.bytes > most)
+    }
+
+    /// Makes the positions of all games known, with their weights.
+    pub(crate) fn weigh(&mut self) {
         self.positions.clear();
         self.weights.clear();
         let mut sum = 0.0;
@@ -70,6 +108,11 @@ impl ReplayBuffer {
     /// Games in the window.
     pub fn games(&self) -> usize {
         self.games.len()
+    }
+
+    /// What they take in memory, in bytes.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
     }
 
     /// Positions in the window that are trained on.
@@ -153,6 +196,32 @@ mod tests {
     use super::*;
     use keiko_rules::{Color, Ending, Move, Outcome, Reason, Square};
     use keiko_selfplay::{Ply, Purpose, StartKind, Wdl, generator};
+
+    #[test]
+    fn the_window_is_the_newest_games_that_fit() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../configs/smoke.toml");
+        let experiment = Experiment::load(path.as_ref(), &[]).unwrap();
+        let rules = Arc::new(Rules::load(&experiment.rules).unwrap());
+        let each = memory_bytes(&game(&[1.0; 3]));
+        let number = |number| GameRecord { number, ..game(&[1.0; 3]) };
+        let window = |bytes: u64, at_once: usize| {
+            let mut replay = ReplayBuffer::new(Arc::clone(&rules), &experiment);
+            replay.most_bytes = Some(bytes);
+            let games: Vec<_> = (0..20).map(number).collect();
+            games.chunks(at_once).for_each(|some| replay.extend(some.to_vec(), 9));
+            assert_eq!((replay.positions(), replay.bytes() % each), (replay.games() * 3, 0));
+            replay.games.iter().map(|game| game.number).collect::<Vec<_>>()
+        };
+        for at_once in [1, 4, 20] {
+            assert_eq!(window(each * 5, at_once), [15, 16, 17, 18, 19]);
+            assert_eq!(window(each * 6 - 1, at_once), [15, 16, 17, 18, 19]);
+            assert_eq!(window(each * 99, at_once).len(), 9);
+            assert_eq!(window(1, at_once), [19]);
+        }
+        // What is counted is what is taken.
+        let (ply, weight) = (size_of::<Ply>(), size_of::<(Move, f32)>());
+        assert!(ply <= 72 && weight <= 8 && size_of::<Move>() <= 4, "{ply} {weight}");
+    }
 
     /// A game whose searches, all full, were so surprising.
     fn game(surprises: &[f32]) -> GameRecord {

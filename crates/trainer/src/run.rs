@@ -4,10 +4,10 @@ use crate::arena::PlayerError;
 use crate::checkpoint::{
     CheckpointError, Checkpoints, Phase, Saved, State, replace_folder, write_file,
 };
-use crate::experiment::{Change, Experiment, ExperimentError};
+use crate::experiment::{Change, Experiment, ExperimentError, HOLDOUT_GAMES};
 use crate::metrics::{Metrics, MetricsError};
 use crate::replay::ReplayBuffer;
-use crate::store::{OpenReport, Store, StoreError};
+use crate::store::{OpenReport, Removed, Store, StoreError};
 use keiko_network::{
     ComputeDevice, DeviceError, Encoding, LearnError, Learner, NetworkError, Snapshot,
 };
@@ -18,11 +18,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Held-out games that losses are measured on: the newest ones.
-const HOLDOUT_GAMES: usize = 128;
-
-const EXPERIMENT: &str = "experiment.toml";
-const VARIANT: &str = "variant.toml";
+pub(crate) const EXPERIMENT: &str = "experiment.toml";
+pub(crate) const VARIANT: &str = "variant.toml";
+pub(crate) const GAMES: &str = "games";
 
 /// Why a run cannot begin or go on.
 #[derive(Debug, thiserror::Error)]
@@ -57,6 +55,8 @@ pub enum RunError {
     Learn { source: LearnError, state: PathBuf },
     #[error("{path}: this folder is no run, and is left alone; choose another with --run DIR", path = .0.display())]
     NotARun(PathBuf),
+    #[error("{path}: there is no run in this folder; keiko train writes checkpoints/NAME", path = .0.display())]
+    NoRun(PathBuf),
     #[error("{path}: another process is working on this run", path = .0.display())]
     Locked(PathBuf),
     #[error("{dir}: this run was made with other settings:{changes}\nstart a new one with --run DIR", dir = .dir.display())]
@@ -121,7 +121,13 @@ impl Run {
         let rules = Arc::new(load_rules(dir, experiment)?);
         let (mut run, warnings) = Run::restore(dir, experiment.clone(), device, rules, lock)?;
         // The window is where games of the archive come from.
-        let of_games = ["selfplay.", "inference.", "machine.device", "training.window_"];
+        let of_games = [
+            "selfplay.",
+            "inference.",
+            "machine.device",
+            "machine.replay_mebibytes",
+            "training.window_",
+        ];
         let differ = |change: &Change| of_games.iter().any(|it| change.key.starts_with(it));
         if changes.iter().any(differ) {
             // A generation's games are all played by the same settings: begin it again.
@@ -142,12 +148,12 @@ impl Run {
     ) -> Result<(Run, Vec<String>), RunError> {
         let encoding = experiment.encoding(&rules);
         device.self_test(&encoding, experiment.network)?;
-        let checkpoints = Checkpoints::new(dir.join("state"), experiment.machine.keep_checkpoints);
+        let checkpoints = Checkpoints::new(dir.join("state"), &experiment.machine);
         let restore = |path: &Path| restore_learner(path, &encoding, &experiment);
         let (saved, mut warnings) = checkpoints.load(restore)?;
         let Saved { mut state, learner, player } = saved;
         state.update(&experiment);
-        let (store, report) = Store::open(&dir.join("games"))?;
+        let (store, report) = Store::open(&dir.join(GAMES))?;
         warnings.extend(damage(&report));
         let (metrics, lost) = Metrics::open(dir, &state.metrics, now())?;
         warnings.extend(lost);
@@ -172,36 +178,54 @@ impl Run {
         Ok((run, warnings))
     }
 
-    /// Fills the windows with the games the state knows of. Games beyond belong to the
-    /// generation in hand: it was interrupted, or the checkpoint after it is lost.
-    /// Says which games are missing.
-    fn load_games(&mut self) -> Result<Option<String>, RunError> {
-        let window = self.experiment.window(self.state.games) as u64;
-        let holdout = HOLDOUT_GAMES as u64 * self.experiment.training.holdout_every;
-        // Twice as many as the larger window: every second game may be held out.
-        let from = self.state.games.saturating_sub(window.max(holdout) * 2);
-        let (known, newer): (Vec<_>, Vec<_>) = self
-            .store
-            .games_from(from)?
-            .into_iter()
-            .partition(|game| game.number < self.state.games);
+    /// Fills the windows with the games the state knows of, block by block. Games beyond belong to
+    /// the generation in hand: it was interrupted, or the checkpoint after it is lost. Says which
+    /// games are damaged or missing.
+    fn load_games(&mut self) -> Result<Vec<String>, RunError> {
         let generation = self.experiment.training.games_per_generation;
-        if self.state.phase == Phase::Play {
-            self.current = newer;
-            self.current.retain(|game| game.number < self.state.games + generation);
-        } else {
-            let first = self.state.games.saturating_sub(generation);
-            self.current = known.iter().filter(|game| game.number >= first).cloned().collect();
+        let first = match self.state.phase {
+            Phase::Play => self.state.games,
+            _ => self.state.games.saturating_sub(generation),
+        };
+        let in_use = self.experiment.games_in_use(self.state.games);
+        let (mut known, mut warnings) = (0, Vec::new());
+        for block in self.store.listing().read(in_use.start..first + generation) {
+            let games = match block {
+                Err(error @ StoreError::Decode { .. }) => {
+                    warnings.push(error.to_string());
+                    continue;
+                }
+                block => block?,
+            };
+            let current = games.iter().filter(|game| game.number >= first).cloned();
+            self.current.extend(current);
+            known += games.iter().filter(|game| game.number < in_use.end).count() as u64;
+            let of_windows = games.into_iter().filter(|game| game.number < in_use.end);
+            push(&mut self.replay, &mut self.holdout, &self.experiment, &self.state, of_windows);
         }
-        let expected = self.state.games - from;
-        let missing = expected - known.len() as u64;
-        self.add_to_windows(known);
-        Ok((missing > 0).then(|| {
-            format!(
+        self.replay.weigh();
+        self.holdout.weigh();
+        let expected = in_use.end - in_use.start;
+        let missing = expected.saturating_sub(known);
+        if missing > 0 {
+            warnings.push(format!(
                 "{}: {missing} of the last {expected} games are missing; going on without them",
-                self.dir.join("games").display()
-            )
-        }))
+                self.dir.join(GAMES).display()
+            ));
+        }
+        Ok(warnings)
+    }
+
+    /// Removes the oldest games beyond the bound of the disk, none that a checkpoint needs.
+    pub(crate) fn remove_old_games(&mut self) -> Result<Removed, RunError> {
+        let Some(bytes) = self.experiment.machine.games_bytes() else {
+            return Ok(Removed::default());
+        };
+        let needed = |games| self.experiment.games_in_use(games);
+        let mut needed: Vec<_> = self.checkpoints.games()?.into_iter().map(needed).collect();
+        // What follows is of the generation in hand.
+        needed.extend(needed.iter().map(|range| range.end).max().map(|end| end..u64::MAX));
+        Ok(self.store.shrink(bytes, &needed)?)
     }
 
     fn drop_unfinished_generation(&mut self) -> Result<(), RunError> {
@@ -214,11 +238,17 @@ impl Run {
 
     /// Adds games, already counted in the state, to the window they belong to.
     pub(crate) fn add_to_windows(&mut self, games: Vec<GameRecord>) {
-        let every = self.experiment.training.holdout_every;
-        let (held_out, trained_on): (Vec<_>, Vec<_>) =
-            games.into_iter().partition(|game| is_held_out(game.number, every));
-        self.replay.extend(trained_on, self.experiment.window(self.state.games));
-        self.holdout.extend(held_out, HOLDOUT_GAMES);
+        push(&mut self.replay, &mut self.holdout, &self.experiment, &self.state, games);
+        self.replay.weigh();
+        self.holdout.weigh();
+    }
+
+    /// Games that the window would hold, had it room for them or were they not lost.
+    pub(crate) fn games_left_out(&self) -> u64 {
+        let games = self.state.games;
+        let trained_on = games - games / self.experiment.training.holdout_every;
+        let wanted = trained_on.min(self.experiment.window(games) as u64);
+        wanted.saturating_sub(self.replay.games() as u64)
     }
 
     /// Saves everything needed to go on exactly.
@@ -264,6 +294,24 @@ pub(crate) fn is_held_out(number: u64, every: u64) -> bool {
     number % every == every - 1
 }
 
+/// Puts games, already counted in the state, into the window they belong to.
+fn push(
+    replay: &mut ReplayBuffer,
+    holdout: &mut ReplayBuffer,
+    experiment: &Experiment,
+    state: &State,
+    games: impl IntoIterator<Item = GameRecord>,
+) {
+    let window = experiment.window(state.games);
+    for game in games {
+        if is_held_out(game.number, experiment.training.holdout_every) {
+            holdout.push_game(game, HOLDOUT_GAMES);
+        } else {
+            replay.push_game(game, window);
+        }
+    }
+}
+
 /// Seconds since 1970: what event files call wall time.
 pub(crate) fn now() -> f64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64())
@@ -286,7 +334,7 @@ fn create(dir: &Path, experiment: &Experiment) -> Result<(), RunError> {
         }
         write_file(&folder.join(EXPERIMENT), experiment.to_toml().as_bytes())?;
         write_file(&folder.join(VARIANT), rules.source().as_bytes())?;
-        Checkpoints::new(folder.join("state"), experiment.machine.keep_checkpoints).save(
+        Checkpoints::new(folder.join("state"), &experiment.machine).save(
             &State::new(),
             &learner,
             None,

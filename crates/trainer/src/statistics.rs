@@ -180,7 +180,7 @@ fn sum_of_ticks(fields: &str, skip: usize) -> Option<f64> {
 }
 
 /// Resident memory of this process in MiB, where the system tells it.
-pub(crate) fn resident_mebibytes() -> Option<f64> {
+pub fn resident_mebibytes() -> Option<f64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
     let kibibytes: f64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;

@@ -2,21 +2,25 @@
 //!
 //! A segment is a header and blocks; a block is a compressed list of games with its length and
 //! checksums, so that a torn end is told from damage and damage costs one block. Games lie in
-//! the order of their numbers; numbers may be missing but never repeat.
+//! the order of their numbers; numbers may be missing but never repeat. A segment that has grown
+//! long enough is sealed: it gets an index and changes no more, until it is removed as a whole.
 
 mod block;
 mod error;
 mod files;
+mod index;
+mod listing;
 mod older;
 mod report;
 
 pub use error::StoreError;
+pub use listing::Listing;
 pub use report::{Damage, OpenReport};
 
-use block::{Found, SEGMENT_HEADER_BYTES};
-use files::{cut, read_range, segment_files, segment_name, sync_dir, write_at};
+use block::SEGMENT_HEADER_BYTES;
+use files::{cut, read_range, remove, remove_leftovers, replace, segment_name, sync_dir, write_at};
 use keiko_selfplay::GameRecord;
-use report::torn;
+use listing::{BlockEntry, Segment};
 use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -25,8 +29,9 @@ use std::path::{Path, PathBuf};
 /// Version 1 knows neither kinds of starts nor games that a proof or a resignation ended.
 pub const FORMAT_VERSION: u32 = 2;
 
-/// A segment that has grown this long is followed by a new one.
-const SEGMENT_BYTES: u64 = 64 << 20;
+/// A segment that has grown this long is sealed and followed by a new one. It is what is removed at
+/// a time, and what is read at most when a run is opened.
+const SEGMENT_BYTES: u64 = 8 << 20;
 
 /// Games in one block at most: what one damaged byte can cost, and what is decoded at a time.
 const BLOCK_GAMES: usize = 256;
@@ -35,29 +40,19 @@ const BLOCK_GAMES: usize = 256;
 #[derive(Debug)]
 pub struct Store {
     dir: PathBuf,
-    segments: Vec<Segment>,
-    blocks: Vec<BlockEntry>,
+    listing: Listing,
     segment_bytes: u64,
 }
 
-/// A segment file and how much of it is sound.
-#[derive(Debug)]
-struct Segment {
-    index: u32,
-    path: PathBuf,
-    length: u64,
-}
-
-/// Where a sound block lies and what it says of itself.
-#[derive(Clone, Debug)]
-struct BlockEntry {
-    /// Index into `Store::segments`.
-    segment: usize,
-    /// The block with its header, in bytes from the segment's start.
-    bytes: Range<u64>,
-    games: u32,
-    first: u64,
-    last: u64,
+/// What was removed to keep a store within its bound.
+#[derive(Copy, Clone, Eq, PartialEq, Debug, Default)]
+pub struct Removed {
+    /// Segments.
+    pub segments: u64,
+    /// The games in them.
+    pub games: u64,
+    /// Their bytes.
+    pub bytes: u64,
 }
 
 impl Store {
@@ -72,72 +67,42 @@ impl Store {
 
     fn open_with(dir: &Path, segment_bytes: u64) -> Result<(Store, OpenReport), StoreError> {
         fs::create_dir_all(dir).map_err(StoreError::io("create the folder", dir))?;
-        let mut store =
-            Store { dir: dir.to_owned(), segments: Vec::new(), blocks: Vec::new(), segment_bytes };
-        let mut report = OpenReport::default();
-        let files = segment_files(dir)?;
-        let last = files.len().saturating_sub(1);
-        for (place, (index, path)) in files.into_iter().enumerate() {
-            store.open_segment(index, path, place == last, &mut report)?;
+        let (listing, report) = Listing::open(dir)?;
+        remove_leftovers(dir)?;
+        if let Some(torn) = &report.torn {
+            cut(&torn.path, torn.offset)?;
         }
-        report.games = store.games();
+        let mut store = Store { dir: dir.to_owned(), listing, segment_bytes };
+        (0..store.listing.segments.len()).for_each(|segment| store.seal(segment));
         Ok((store, report))
     }
 
-    /// Lists a segment's sound blocks; the torn end of the last segment is cut off.
-    fn open_segment(
-        &mut self,
-        index: u32,
-        path: PathBuf,
-        is_last: bool,
-        report: &mut OpenReport,
-    ) -> Result<(), StoreError> {
-        let bytes = fs::read(&path).map_err(StoreError::io("read", &path))?;
-        let newer = |found| StoreError::Newer { path: path.clone(), found };
-        let mut sound_end = 0;
-        let mut bad: Vec<Damage> = Vec::new();
-        for found in block::scan(&bytes) {
-            match found {
-                Found::Newer(version) => return Err(newer(version)),
-                Found::Header => sound_end = SEGMENT_HEADER_BYTES,
-                Found::Bad { bytes, games } => bad.push(Damage::new(&path, bytes, games)),
-                Found::Block { bytes, header } if self.follows(header.first) => {
-                    sound_end = bytes.end;
-                    self.blocks.push(BlockEntry::new(self.segments.len(), bytes, header));
-                }
-                Found::Block { bytes, header } => {
-                    bad.push(Damage::new(&path, bytes, Some((header.first, header.last))));
-                }
-            }
+    /// Writes the index of a segment that has none, if nothing will be appended to it any more.
+    fn seal(&mut self, segment: usize) {
+        let is_last = segment + 1 == self.listing.segments.len();
+        let Segment { path, length, indexed, damaged, .. } = &self.listing.segments[segment];
+        if *indexed || *damaged || (is_last && *length < self.segment_bytes) {
+            return;
         }
-        let length = if is_last { sound_end } else { bytes.len() as u64 };
-        if length < bytes.len() as u64 {
-            cut(&path, length)?;
-            report.torn = torn(&mut bad, length, bytes.len() as u64, &path);
-        }
-        report.damaged.append(&mut bad);
-        self.segments.push(Segment { index, path, length });
-        Ok(())
+        let blocks = self.listing.blocks.iter().filter(|block| block.segment == segment);
+        // Without one the segment is read when the store is opened, and its index tried again.
+        let indexed = index::write(path, *length, blocks).is_ok();
+        self.listing.segments[segment].indexed = indexed;
     }
 
-    /// Whether a game of this number may come after all stored ones.
-    fn follows(&self, number: u64) -> bool {
-        self.last_number().is_none_or(|last| number > last)
+    /// Where the games lie.
+    pub fn listing(&self) -> &Listing {
+        &self.listing
     }
 
     /// Number of games stored.
     pub fn games(&self) -> u64 {
-        self.blocks.iter().map(|block| u64::from(block.games)).sum()
+        self.listing.games()
     }
 
     /// Number of the last game stored.
     pub fn last_number(&self) -> Option<u64> {
-        self.blocks.last().map(|block| block.last)
-    }
-
-    /// Bytes on disk.
-    pub fn bytes(&self) -> u64 {
-        self.segments.iter().map(|segment| segment.length).sum()
+        self.listing.last_number()
     }
 
     /// Appends games, which must follow the stored ones in ascending order of their numbers.
@@ -151,19 +116,22 @@ impl Store {
         }
         self.check_order(games)?;
         let mut bytes = Vec::new();
-        let mut blocks = Vec::new();
+        let mut headers = Vec::new();
         for part in games.chunks(BLOCK_GAMES) {
-            let start = bytes.len() as u64;
-            let header = block::encode(part, &mut bytes)?;
-            blocks.push((start..bytes.len() as u64, header));
+            headers.push((bytes.len() as u64, block::encode(part, &mut bytes)?));
         }
         let segment = self.writable_segment()?;
-        let length = self.segments[segment].length;
-        write_at(&self.segments[segment].path, length, &bytes)?;
-        self.segments[segment].length += bytes.len() as u64;
-        self.blocks.extend(blocks.into_iter().map(|(bytes, header)| {
-            BlockEntry::new(segment, length + bytes.start..length + bytes.end, header)
-        }));
+        let end = &mut self.listing.segments[segment];
+        let before = end.length;
+        write_at(&end.path, before, &bytes)?;
+        end.length += bytes.len() as u64;
+        let entry = |(start, header): (u64, block::BlockHeader)| BlockEntry {
+            segment,
+            bytes: header.block_at(before + start),
+            header,
+        };
+        self.listing.blocks.extend(headers.into_iter().map(entry));
+        self.seal(segment);
         Ok(())
     }
 
@@ -182,61 +150,83 @@ impl Store {
 
     /// Index of the segment to append to; a new one when the last is full.
     fn writable_segment(&mut self) -> Result<usize, StoreError> {
-        let next = match self.segments.last() {
+        let segments = &mut self.listing.segments;
+        let at = segments.len();
+        let number = match segments.last_mut() {
             // A header that never got written, or was cut off with the rest.
             Some(last) if last.length < SEGMENT_HEADER_BYTES => {
                 write_at(&last.path, 0, &block::segment_header())?;
-                let end = self.segments.len() - 1;
-                self.segments[end].length = SEGMENT_HEADER_BYTES;
-                return Ok(end);
+                last.length = SEGMENT_HEADER_BYTES;
+                return Ok(at - 1);
             }
-            Some(last) if last.length < self.segment_bytes => return Ok(self.segments.len() - 1),
-            Some(last) => last.index + 1,
+            Some(last) if last.length < self.segment_bytes && !last.indexed => return Ok(at - 1),
+            Some(last) => last.number + 1,
             None => 0,
         };
-        let path = self.dir.join(segment_name(next));
+        let path = self.dir.join(segment_name(number));
+        // One that somebody removed may have left its index.
+        remove(&index::index_path(&path))?;
         write_at(&path, 0, &block::segment_header())?;
         sync_dir(&self.dir)?;
-        self.segments.push(Segment { index: next, path, length: SEGMENT_HEADER_BYTES });
-        Ok(self.segments.len() - 1)
+        let length = SEGMENT_HEADER_BYTES;
+        segments.push(Segment { number, path, length, indexed: false, damaged: false });
+        Ok(at)
     }
 
-    /// All games in order of their numbers, one block at a time.
-    pub fn read_all(&self) -> impl DoubleEndedIterator<Item = Result<Vec<GameRecord>, StoreError>> {
-        self.blocks.iter().map(|block| self.read(block))
-    }
-
-    /// The games with this number and above, in order, one block at a time.
-    pub fn read_from(
-        &self,
-        number: u64,
-    ) -> impl DoubleEndedIterator<Item = Result<Vec<GameRecord>, StoreError>> {
-        let start = self.blocks.partition_point(|block| block.last < number);
-        self.blocks[start..].iter().map(move |block| {
-            let mut games = self.read(block)?;
-            games.retain(|game| game.number >= number);
-            Ok(games)
-        })
-    }
-
-    /// The games with this number and above: on a resume, those the checkpoint does not know
-    /// yet. Read them before `truncate_to` drops them; they need not be played again.
+    /// The games with this number and above.
     ///
     /// # Errors
-    /// When a file cannot be read.
+    /// When some of them cannot be read.
     pub fn games_from(&self, number: u64) -> Result<Vec<GameRecord>, StoreError> {
-        let blocks: Result<Vec<_>, _> = self.read_from(number).collect();
+        let blocks: Result<Vec<_>, _> = self.listing.read(number..u64::MAX).collect();
         Ok(blocks?.into_iter().flatten().collect())
     }
 
-    fn read(&self, entry: &BlockEntry) -> Result<Vec<GameRecord>, StoreError> {
-        let path = &self.segments[entry.segment].path;
-        let bytes = read_range(path, &entry.bytes).map_err(StoreError::io("read", path))?;
-        block::decode(&bytes).map_err(|reason| StoreError::Decode {
-            path: path.clone(),
-            offset: entry.bytes.start,
-            reason,
+    /// Removes the oldest sealed segments until the store has no more than `bytes`, but none with
+    /// games of these numbers: what is left may be more.
+    ///
+    /// # Errors
+    /// When a file cannot be removed.
+    pub fn shrink(&mut self, bytes: u64, needed: &[Range<u64>]) -> Result<Removed, StoreError> {
+        let mut removed = Removed::default();
+        let mut segment = 0;
+        // The last one is appended to.
+        while self.listing.bytes() > bytes && segment + 1 < self.listing.segments.len() {
+            if self.is_needed(segment, needed) {
+                segment += 1;
+                continue;
+            }
+            removed.segments += 1;
+            removed.bytes += self.listing.segments[segment].length;
+            removed.games += self.remove_segment(segment)?;
+        }
+        if removed.segments > 0 {
+            sync_dir(&self.dir)?;
+        }
+        Ok(removed)
+    }
+
+    /// Whether a segment has games of these numbers.
+    fn is_needed(&self, segment: usize, needed: &[Range<u64>]) -> bool {
+        let blocks = self.listing.blocks.iter().filter(|block| block.segment == segment);
+        let mut headers = blocks.map(|block| block.header);
+        headers.any(|header| {
+            needed.iter().any(|range| header.first < range.end && range.start <= header.last)
         })
+    }
+
+    /// Removes a segment, its index first: without one it would be read, but never misread. Returns
+    /// the number of its games.
+    fn remove_segment(&mut self, segment: usize) -> Result<u64, StoreError> {
+        let path = &self.listing.segments[segment].path;
+        remove(&index::index_path(path))?;
+        remove(path)?;
+        let before = self.games();
+        self.listing.segments.remove(segment);
+        self.listing.blocks.retain(|block| block.segment != segment);
+        let behind = self.listing.blocks.iter_mut().filter(|block| block.segment > segment);
+        behind.for_each(|block| block.segment -= 1);
+        Ok(before - self.games())
     }
 
     /// Drops every game with this number and above. Whenever it is interrupted, no game below
@@ -245,34 +235,42 @@ impl Store {
     /// # Errors
     /// When a file cannot be read or written.
     pub fn truncate_to(&mut self, number: u64) -> Result<(), StoreError> {
-        let keep = self.blocks.partition_point(|block| block.first < number);
-        let Some(block) = keep.checked_sub(1).map(|at| self.blocks[at].clone()) else {
+        let blocks = &self.listing.blocks;
+        let keep = blocks.partition_point(|block| block.header.first < number);
+        let Some(block) = keep.checked_sub(1).map(|at| blocks[at].clone()) else {
             return self.truncate_segments(0, SEGMENT_HEADER_BYTES);
         };
-        if block.last < number {
+        if block.header.last < number {
             return self.truncate_segments(block.segment, block.bytes.end);
         }
-        let mut games = self.read(&block)?;
+        let mut games = match self.listing.read_block(&block) {
+            // What it held is lost already.
+            Err(StoreError::Decode { .. }) => Vec::new(),
+            read => read?,
+        };
         games.retain(|game| game.number < number);
+        if games.is_empty() {
+            return self.truncate_segments(block.segment, block.bytes.start);
+        }
         self.truncate_segments(block.segment, block.bytes.end)?;
         self.rewrite_last_block(&block, &games)
     }
 
     /// Cuts the store after `length` bytes of one segment, the newest files first.
     fn truncate_segments(&mut self, segment: usize, length: u64) -> Result<(), StoreError> {
-        while self.segments.len() > segment + 1 {
-            let path = &self.segments[self.segments.len() - 1].path;
-            fs::remove_file(path).map_err(StoreError::io("remove", path))?;
-            self.segments.pop();
-            self.blocks.retain(|block| block.segment < self.segments.len());
+        while self.listing.segments.len() > segment + 1 {
+            self.remove_segment(self.listing.segments.len() - 1)?;
         }
         sync_dir(&self.dir)?;
-        let Some(last) = self.segments.get_mut(segment).filter(|last| last.length > length) else {
+        let segments = &mut self.listing.segments;
+        let Some(last) = segments.get_mut(segment).filter(|last| last.length > length) else {
             return Ok(());
         };
+        unseal(&self.dir, last)?;
         cut(&last.path, length)?;
         last.length = length;
-        self.blocks.retain(|block| block.segment < segment || block.bytes.end <= length);
+        let is_kept = |it: &BlockEntry| it.segment < segment || it.bytes.end <= length;
+        self.listing.blocks.retain(is_kept);
         Ok(())
     }
 
@@ -282,27 +280,28 @@ impl Store {
         block: &BlockEntry,
         games: &[GameRecord],
     ) -> Result<(), StoreError> {
-        let path = self.segments[block.segment].path.clone();
-        let before = read_range(&path, &(0..block.bytes.start));
-        let mut bytes = before.map_err(StoreError::io("read", &path))?;
+        let segment = &mut self.listing.segments[block.segment];
+        unseal(&self.dir, segment)?;
+        let before = read_range(&segment.path, &(0..block.bytes.start));
+        let mut bytes = before.map_err(StoreError::io("read", &segment.path))?;
         let header = block::encode(games, &mut bytes)?;
-        let temporary = path.with_extension("tmp");
-        write_at(&temporary, 0, &bytes)?;
-        fs::rename(&temporary, &path).map_err(StoreError::io("replace", &path))?;
-        sync_dir(&self.dir)?;
-        let length = bytes.len() as u64;
-        self.segments[block.segment].length = length;
-        let last = self.blocks.len() - 1;
-        self.blocks[last] = BlockEntry::new(block.segment, block.bytes.start..length, header);
+        replace(&segment.path, &bytes)?;
+        segment.length = bytes.len() as u64;
+        let bytes = header.block_at(block.bytes.start);
+        self.listing.blocks.pop();
+        self.listing.blocks.push(BlockEntry { segment: block.segment, bytes, header });
         Ok(())
     }
 }
 
-impl BlockEntry {
-    fn new(segment: usize, bytes: Range<u64>, header: block::BlockHeader) -> BlockEntry {
-        let block::BlockHeader { games, first, last, .. } = header;
-        BlockEntry { segment, bytes, games, first, last }
+/// Takes a segment's index away, before anything else, so that it can change.
+fn unseal(dir: &Path, segment: &mut Segment) -> Result<(), StoreError> {
+    if segment.indexed {
+        remove(&index::index_path(&segment.path))?;
+        sync_dir(dir)?;
+        segment.indexed = false;
     }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use crate::clock::{Clock, Stopwatch};
 use crate::elo::Strength;
 use crate::measure::{self, measure};
 use crate::run::{Run, RunError, is_held_out};
+use crate::store::Removed;
 use keiko_network::in_parallel;
 use keiko_selfplay::{GameRecord, Purpose, generator};
 use std::collections::HashSet;
@@ -50,6 +51,11 @@ pub enum Event<'a> {
         rival: &'a str,
         /// Score and Elo difference.
         strength: &'a Strength,
+    },
+    /// The oldest games were removed, to keep them within their bound.
+    GamesRemoved {
+        /// How many.
+        removed: Removed,
     },
     /// A generation is complete.
     Generation {

@@ -20,6 +20,8 @@ const NEWER_KEYS: &[&str] = &[
     "overlap",
     "kind",
 ];
+/// Keys that came later, all together.
+const BOUNDS: &[&str] = &["keep_every", "games_mebibytes", "replay_mebibytes"];
 /// And the lines of a section that some did not have.
 const NEWER_SECTION: &[&str] = &[
     "[search.puct]",
@@ -64,12 +66,14 @@ fn an_experiment_from_before_some_keys_existed_keeps_its_meaning() {
         let is_kept = |line: &&str| !keys.iter().any(|key| line.starts_with(key));
         text.lines().filter(is_kept).map(|line| format!("{line}\n")).collect()
     };
-    let older = Experiment::parse(&without(&[NEWER_KEYS, NEWER_SECTION].concat()), "older", &[]);
-    let older = older.unwrap();
+    let oldest = without(&[NEWER_KEYS, NEWER_SECTION, BOUNDS].concat());
+    let older = Experiment::parse(&oldest, "older", &[]).unwrap();
+    let later = Experiment::parse(&without(BOUNDS), "later", &[]).unwrap();
+    assert_eq!((later.machine.games_bytes(), later.machine.replay_bytes()), (None, None));
     assert_eq!(older.selfplay.proven_playout_share, 1.0);
     assert_eq!((older.selfplay.resign_below, older.training.surprise_share), (0.0, 0.0));
     // Who has one of the keys has to have them all.
-    for key in NEWER_KEYS {
+    for key in NEWER_KEYS.iter().chain(BOUNDS) {
         let message = Experiment::parse(&without(&[key]), "new", &[]).unwrap_err().to_string();
         assert!(message.contains(key) && message.contains("missing"), "{message}");
     }
@@ -140,6 +144,23 @@ fn starts_that_cannot_be_meant_are_refused() {
         message.contains("sampled_opening_plies = 80: allowed is 1 or more, below"),
         "{message}"
     );
+}
+
+#[test]
+fn bounds_that_leave_no_room_are_refused() {
+    let path = configs().join("smoke.toml");
+    for (set, allowed) in [
+        ("machine.games_mebibytes = 15", "0, or 16 to"),
+        ("machine.replay_mebibytes = 1", "0, or 16 to"),
+        ("machine.keep_every = 2000000000", "0 to 1000000000"),
+        ("machine.keep_checkpoints = 1", "2 to 1000"),
+    ] {
+        let message = Experiment::load(&path, &[set.to_owned()]).unwrap_err().to_string();
+        assert!(message.contains(&format!("{set}: allowed is {allowed}")), "{message}");
+    }
+    let bounded = smoke(&["machine.games_mebibytes=64", "machine.replay_mebibytes=0"]);
+    assert_eq!(bounded.machine.games_bytes(), Some(64 << 20));
+    assert_eq!(bounded.machine.replay_bytes(), None);
 }
 
 #[test]

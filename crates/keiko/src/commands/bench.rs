@@ -3,6 +3,7 @@
 mod inference;
 mod mates;
 mod perft;
+mod store;
 mod training;
 
 use crate::Failure;
@@ -23,6 +24,7 @@ const ROUNDS: usize = 7;
     keiko bench perft minishogi microshogi=micro --against fairy-stockfish\n          \
     keiko bench training configs/minishogi.toml\n          \
     keiko bench mates configs/minishogi.toml\n          \
+    keiko bench store configs/minishogi.toml --dir /tmp/store\n          \
     keiko bench selfplay configs/minishogi.toml")]
 pub(crate) struct Arguments {
     #[command(subcommand)]
@@ -39,6 +41,8 @@ enum What {
     Training(training::Arguments),
     /// What looking for forced wins costs self-play, by depth, and what it finds, one core.
     Mates(mates::Arguments),
+    /// A replay store of many positions of random play: how long it takes to open, and to draw from.
+    Store(store::Arguments),
     /// Self-play of an experiment's untrained network, or of a published one of its game,
     /// on one worker and on as many as it says.
     Selfplay {
@@ -62,6 +66,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         What::Inference(arguments) => inference::run(arguments),
         What::Training(arguments) => training::run(arguments),
         What::Mates(arguments) => mates::run(arguments),
+        What::Store(arguments) => store::run(arguments),
         What::Selfplay { experiment, network, set, seconds } => {
             bench_selfplay(experiment, network.as_deref(), set, *seconds)
         }

@@ -31,6 +31,13 @@ fn check_all(
 /// What every count may be: far more than a machine can do, far less than overflows.
 const COUNT: &str = "1 to 1000000000";
 
+/// A bound in MiB: less than the least would be in the way of anything, 0 is none.
+const BOUND: &str = "0, or 16 to 1000000000";
+
+fn is_bound(mebibytes: u64) -> bool {
+    mebibytes == 0 || (16..=1_000_000_000).contains(&mebibytes)
+}
+
 fn is_count(n: u64) -> bool {
     (1..=1_000_000_000).contains(&n)
 }
@@ -334,6 +341,19 @@ impl Experiment {
                 m.keep_checkpoints,
                 (2..=1000).contains(&m.keep_checkpoints),
                 "2 to 1000",
+            ),
+            check(
+                "machine.keep_every",
+                m.keep_every,
+                m.keep_every == 0 || is_count(m.keep_every),
+                "0 to 1000000000",
+            ),
+            check("machine.games_mebibytes", m.games_mebibytes, is_bound(m.games_mebibytes), BOUND),
+            check(
+                "machine.replay_mebibytes",
+                m.replay_mebibytes,
+                is_bound(m.replay_mebibytes),
+                BOUND,
             ),
         ]
     }

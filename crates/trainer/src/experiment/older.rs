@@ -1,8 +1,10 @@
 //! Experiments written before some keys existed.
 
 /// What having none of these keys meant when there were none: published experiments have to load,
-/// and runs of that time to go on.
-const MEANT: &str = "
+/// and runs of that time to go on. Keys that came together stand together, the oldest first.
+const MEANT: [&str; 2] = [FORCED_WINS_AND_STARTS, BOUNDS];
+
+const FORCED_WINS_AND_STARTS: &str = "
 [search]
 kind = \"gumbel\"
 [search.puct]
@@ -29,10 +31,21 @@ surprise_share = 0.0
 overlap = 0
 ";
 
-/// Adds what an older experiment meant, where it has none of the keys: whether it did. A file that
-/// has some of them is a new one, and has to have them all.
+const BOUNDS: &str = "
+[machine]
+keep_every = 0
+games_mebibytes = 0
+replay_mebibytes = 0
+";
+
+/// Adds what an older experiment meant, where it has none of the keys that came together: whether it
+/// did. A file that has some of them is a new one, and has to have them all.
 pub(super) fn complete(experiment: &mut toml::Table) -> bool {
-    let meant: toml::Table = toml::from_str(MEANT).expect("what was meant is well formed");
+    MEANT.iter().fold(false, |did, meant| add(experiment, meant) || did)
+}
+
+fn add(experiment: &mut toml::Table, meant: &str) -> bool {
+    let meant: toml::Table = toml::from_str(meant).expect("what was meant is well formed");
     let sections = meant.iter().map(|(name, keys)| {
         let keys = keys.as_table().expect("what was meant is in sections");
         (experiment.get(name).and_then(toml::Value::as_table), keys)

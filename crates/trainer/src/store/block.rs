@@ -13,12 +13,12 @@ const COMPRESSION_LEVEL: i32 = 3;
 pub(super) const SEGMENT_HEADER_BYTES: u64 = 16;
 /// Magic, version, number of games, first and last number, stored and plain length, checksum
 /// of the payload, checksum of this header.
-const BLOCK_HEADER_BYTES: usize = 44;
+pub(super) const BLOCK_HEADER_BYTES: usize = 44;
 
 /// What a block says of itself.
 #[derive(Copy, Clone, PartialEq, Debug)]
 pub(super) struct BlockHeader {
-    version: u32,
+    pub(super) version: u32,
     pub(super) games: u32,
     pub(super) first: u64,
     pub(super) last: u64,
@@ -50,26 +50,26 @@ pub(super) enum Found {
 }
 
 /// Reads little-endian numbers from the front of a header.
-struct Fields<'a>(&'a [u8]);
+pub(super) struct Fields<'a>(pub(super) &'a [u8]);
 
 impl Fields<'_> {
-    fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
+    pub(super) fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
         let (field, rest) = self.0.split_first_chunk::<N>()?;
         self.0 = rest;
         Some(*field)
     }
 
-    fn u32(&mut self) -> Option<u32> {
+    pub(super) fn u32(&mut self) -> Option<u32> {
         self.take().map(u32::from_le_bytes)
     }
 
-    fn u64(&mut self) -> Option<u64> {
+    pub(super) fn u64(&mut self) -> Option<u64> {
         self.take().map(u64::from_le_bytes)
     }
 }
 
 impl BlockHeader {
-    fn to_bytes(self) -> Vec<u8> {
+    pub(super) fn to_bytes(self) -> Vec<u8> {
         let mut bytes = BLOCK_MAGIC.to_vec();
         bytes.extend(self.version.to_le_bytes());
         bytes.extend(self.games.to_le_bytes());
@@ -83,7 +83,7 @@ impl BlockHeader {
     }
 
     /// The header at the front of `bytes`, if there is one and its checksum holds.
-    fn parse(bytes: &[u8]) -> Option<BlockHeader> {
+    pub(super) fn parse(bytes: &[u8]) -> Option<BlockHeader> {
         let bytes = bytes.get(..BLOCK_HEADER_BYTES)?;
         let (covered, mut checksum) = (bytes.len() - 4, Fields(&bytes[bytes.len() - 4..]));
         let mut fields = Fields(bytes);
@@ -99,6 +99,11 @@ impl BlockHeader {
             plain_length: fields.u32()?,
             checksum: fields.u32()?,
         })
+    }
+
+    /// The bytes of a block that begins at `start`.
+    pub(super) fn block_at(&self, start: u64) -> Range<u64> {
+        start..start + BLOCK_HEADER_BYTES as u64 + u64::from(self.stored_length)
     }
 
     /// The block's payload, where `bytes` begins with this header; `None` if cut short or damaged.
@@ -151,9 +156,12 @@ pub(super) fn encode(games: &[GameRecord], bytes: &mut Vec<u8>) -> Result<BlockH
     Ok(header)
 }
 
-/// The games of the block that `bytes` is.
-pub(super) fn decode(bytes: &[u8]) -> Result<Vec<GameRecord>, String> {
+/// The games of the block that `bytes` is, which had this header when the store was opened.
+pub(super) fn decode(bytes: &[u8], expected: BlockHeader) -> Result<Vec<GameRecord>, String> {
     let header = BlockHeader::parse(bytes).ok_or("its header is damaged")?;
+    if header != expected {
+        return Err("another block lies there by now".to_owned());
+    }
     let payload = header.payload(bytes).ok_or("its checksum does not hold")?;
     let plain = zstd::bulk::decompress(payload, header.plain_length as usize)
         .map_err(|error| error.to_string())?;
@@ -211,9 +219,8 @@ fn scan_block(bytes: &[u8], at: usize) -> Found {
     if header.version > FORMAT_VERSION {
         return Found::Newer(header.version);
     }
-    let end = here + BLOCK_HEADER_BYTES as u64 + u64::from(header.stored_length);
     match header.payload(&bytes[at..]) {
-        Some(_) => Found::Block { bytes: here..end, header },
+        Some(_) => Found::Block { bytes: header.block_at(here), header },
         // The length is sound, but a torn write may be followed by a later block all the same.
         None => Found::Bad {
             bytes: here..next_block(bytes, at + BLOCK_HEADER_BYTES) as u64,

@@ -1,6 +1,6 @@
 //! What can go wrong with a store.
 
-use super::FORMAT_VERSION;
+use super::{Damage, FORMAT_VERSION};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -28,13 +28,11 @@ pub enum StoreError {
         /// Its version.
         found: u32,
     },
-    /// A block whose checksums hold does not contain what it says.
-    #[error("{path}: the block at byte {offset} cannot be decoded: {reason}", path = .path.display())]
+    /// A block is not what it was when the store was opened, or not what it says.
+    #[error("{damage}: cannot be read: {reason}")]
     Decode {
-        /// The segment file.
-        path: PathBuf,
-        /// Where the block begins.
-        offset: u64,
+        /// Where it lies, and what is lost with it.
+        damage: Damage,
         /// What is wrong.
         reason: String,
     },

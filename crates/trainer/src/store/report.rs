@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 pub struct OpenReport {
     /// Games that can be read.
     pub games: u64,
-    /// The end of the last segment that was cut off: a write that never finished.
+    /// The end of the last segment: a write that never finished, or is going on. Who opens the store
+    /// to append to it cuts it off.
     pub torn: Option<Damage>,
     /// Damaged places within segments. They were skipped and lie there untouched.
     pub damaged: Vec<Damage>,
@@ -46,7 +47,7 @@ impl fmt::Display for OpenReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} games", self.games)?;
         if let Some(torn) = &self.torn {
-            write!(f, "; cut off an unfinished end: {torn}")?;
+            write!(f, "; an unfinished end: {torn}")?;
         }
         if !self.damaged.is_empty() {
             write!(f, "; {} damaged places skipped:", self.damaged.len())?;

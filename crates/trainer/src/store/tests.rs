@@ -3,7 +3,8 @@
 
 use super::*;
 use keiko_rules::{Color, Ending, Move, Outcome, Reason, Square};
-use keiko_selfplay::{Ply, Proof, Start, StartKind, Wdl};
+use keiko_selfplay::{Ply, Proof, Purpose, Start, StartKind, Wdl, generator};
+use rand::RngExt;
 
 fn game(number: u64) -> GameRecord {
     let mv = |from, to| Move::Board { from: Square::new(from), to: Square::new(to), turns: false };
@@ -40,7 +41,7 @@ fn open(dir: &Path) -> (Store, OpenReport) {
 }
 
 fn all(store: &Store) -> Vec<GameRecord> {
-    store.read_all().collect::<Result<Vec<_>, _>>().unwrap().concat()
+    store.games_from(0).unwrap()
 }
 
 /// A store of three blocks in one segment, its bytes, and where each block ends.
@@ -49,8 +50,8 @@ fn three_blocks(dir: &Path) -> (PathBuf, Vec<u8>, Vec<u64>) {
     for numbers in [0..2, 2..5, 7..9] {
         store.append(&games(numbers)).unwrap();
     }
-    let ends = store.blocks.iter().map(|block| block.bytes.end).collect();
-    let path = store.segments[0].path.clone();
+    let ends = store.listing.blocks.iter().map(|block| block.bytes.end).collect();
+    let path = store.listing.segments[0].path.clone();
     let bytes = fs::read(&path).unwrap();
     (path, bytes, ends)
 }
@@ -65,7 +66,7 @@ fn round_trip_over_segments() {
     for start in (0..60).step_by(6) {
         store.append(&games(start..start + 6)).unwrap();
     }
-    assert!(store.segments.len() > 2, "{} segments", store.segments.len());
+    assert!(store.listing.segments.len() > 2, "{} segments", store.listing.segments.len());
     assert_eq!(all(&store), games(0..60));
     let (store, report) = Store::open_with(&dir, 900).unwrap();
     assert!(report.is_clean());
@@ -73,11 +74,12 @@ fn round_trip_over_segments() {
     assert_eq!(all(&store), games(0..60));
     assert_eq!(store.games_from(33).unwrap(), games(33..60));
     assert_eq!(store.games_from(60).unwrap(), games(0..0));
-    let newest = store.read_all().next_back().unwrap().unwrap();
+    let newest = store.listing.read(0..u64::MAX).next_back().unwrap().unwrap();
     assert_eq!(newest, games(54..60));
-    let on_disk: u64 =
-        fs::read_dir(&dir).unwrap().map(|f| f.unwrap().metadata().unwrap().len()).sum();
-    assert_eq!(store.bytes(), on_disk);
+    let files = fs::read_dir(&dir).unwrap().map(|file| file.unwrap().path());
+    let segments = files.filter(|path| path.extension().is_some_and(|it| it == "seg"));
+    let on_disk: u64 = segments.map(|path| path.metadata().unwrap().len()).sum();
+    assert_eq!(store.listing.bytes(), on_disk);
 }
 
 #[test]
@@ -85,7 +87,7 @@ fn big_appends_are_split() {
     let dir = tempfile::tempdir().unwrap();
     let (mut store, _) = open(dir.path());
     store.append(&games(0..600)).unwrap();
-    let sizes: Vec<_> = store.read_all().map(|block| block.unwrap().len()).collect();
+    let sizes: Vec<_> = store.listing.read(0..u64::MAX).map(|block| block.unwrap().len()).collect();
     assert_eq!(sizes, [256, 256, 88]);
     assert_eq!(all(&open(dir.path()).0), games(0..600));
 }
@@ -178,7 +180,7 @@ fn damage_after_opening_is_an_error() {
     let (store, _) = open(dir.path());
     bytes[ends[1] as usize - 1] ^= 1;
     fs::write(&path, &bytes).unwrap();
-    let results: Vec<_> = store.read_all().collect();
+    let results: Vec<_> = store.listing.read(0..u64::MAX).collect();
     assert!(results[0].is_ok() && results[2].is_ok());
     let error = results[1].as_ref().unwrap_err().to_string();
     assert!(error.contains("games-000000.seg") && error.contains("checksum"), "{error}");
@@ -233,7 +235,7 @@ fn a_failed_append_changes_nothing() {
     let dir = tempfile::tempdir().unwrap();
     let (mut store, _) = open(dir.path());
     store.append(&games(0..3)).unwrap();
-    let (path, hidden) = (store.segments[0].path.clone(), dir.path().join("hidden"));
+    let (path, hidden) = (store.listing.segments[0].path.clone(), dir.path().join("hidden"));
     fs::rename(&path, &hidden).unwrap();
     fs::create_dir(&path).unwrap();
     assert!(matches!(store.append(&games(3..5)), Err(StoreError::Io { .. })));
@@ -252,6 +254,158 @@ fn leftovers_of_a_rewrite_are_removed_and_other_files_left() {
     fs::write(&other, "mine").unwrap();
     open(dir.path());
     assert!(!leftover.exists() && other.exists());
+}
+
+/// The games that can be read, in whatever way, and whether anything was complained about.
+fn readable(dir: &Path) -> (Vec<GameRecord>, bool) {
+    let (listing, report) = Listing::open(dir).unwrap();
+    let mut complained = !report.is_clean();
+    let mut found = Vec::new();
+    for block in listing.read(0..u64::MAX) {
+        match block {
+            Ok(games) => found.extend(games),
+            Err(StoreError::Decode { damage, .. }) => {
+                assert!(damage.games.is_some());
+                complained = true;
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
+    (found, complained)
+}
+
+/// A store of three sealed segments, with what lies in its folder.
+fn sealed(dir: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let (mut store, _) = Store::open_with(dir, 900).unwrap();
+    while store.listing.segments.iter().filter(|segment| segment.indexed).count() < 3 {
+        let next = store.last_number().map_or(0, |last| last + 1);
+        store.append(&games(next..next + 4)).unwrap();
+    }
+    assert_eq!(store.listing.segments.len(), 3);
+    let paths = fs::read_dir(dir).unwrap().map(|file| file.unwrap().path());
+    paths.map(|path| (path.clone(), fs::read(&path).unwrap())).collect()
+}
+
+#[test]
+fn a_sealed_store_is_opened_by_its_indexes() {
+    let dir = tempfile::tempdir().unwrap();
+    let files = sealed(dir.path());
+    let (before, _) = readable(dir.path());
+    let indexed = || {
+        let (store, report) = Store::open_with(dir.path(), 900).unwrap();
+        assert!(report.is_clean() && all(&store) == before);
+        let listing = Listing::open(dir.path()).unwrap().0;
+        listing.segments.iter().filter(|segment| segment.indexed).count()
+    };
+    assert_eq!(indexed(), 3);
+    // One that is missing, or of another file, is made again.
+    let is_index = |path: &Path| path.extension().is_some_and(|it| it == "idx");
+    let indexes: Vec<_> = files.iter().filter(|(path, _)| is_index(path)).collect();
+    fs::remove_file(&indexes[0].0).unwrap();
+    fs::write(&indexes[1].0, &indexes[2].1).unwrap();
+    assert_eq!(indexed(), 3);
+    let mut now: Vec<_> = files.iter().map(|(path, _)| fs::read(path).unwrap()).collect();
+    assert!(files.iter().all(|(_, bytes)| now.remove(0) == *bytes));
+    // What was sealed can be cut all the same, and goes on.
+    let (mut store, _) = Store::open_with(dir.path(), 900).unwrap();
+    store.truncate_to(1).unwrap();
+    store.append(&games(1..30)).unwrap();
+    assert_eq!(all(&open(dir.path()).0), games(0..30));
+}
+
+#[test]
+fn a_flipped_bit_in_a_sealed_store_never_gives_a_wrong_game() {
+    let dir = tempfile::tempdir().unwrap();
+    let files = sealed(dir.path());
+    let (originals, complained) = readable(dir.path());
+    assert!(!complained && originals.len() > 8);
+    let mut rng = generator(1, Purpose::Batch, 0);
+    for round in 0..400 {
+        let (path, bytes) = &files[round % files.len()];
+        let at = rng.random_range(0..bytes.len());
+        let mut damaged = bytes.clone();
+        damaged[at] ^= 1 << rng.random_range(0..8);
+        fs::write(path, &damaged).unwrap();
+        let (found, complained) = readable(dir.path());
+        let lost = originals.iter().filter(|game| !found.contains(game)).count();
+        assert_eq!(lost, originals.len() - found.len(), "a wrong game: {path:?} at {at}");
+        // A block has four games; an index costs none.
+        assert!(lost == 0 || (lost <= 4 && complained), "{lost} lost: {path:?} at {at}");
+        // It can be gone on with, whatever is damaged.
+        let (mut store, _) = Store::open_with(dir.path(), 900).unwrap();
+        store.truncate_to(originals.len() as u64 - 1).unwrap();
+        store.append(&games(100..101)).unwrap();
+        for file in fs::read_dir(dir.path()).unwrap() {
+            fs::remove_file(file.unwrap().path()).unwrap();
+        }
+        files.iter().for_each(|(path, bytes)| fs::write(path, bytes).unwrap());
+    }
+}
+
+#[test]
+fn who_only_lists_games_changes_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    assert!(Listing::open(&dir.path().join("none")).is_err());
+    let (path, bytes, _) = three_blocks(dir.path());
+    let leftover = dir.path().join("games-000000.seg.tmp");
+    fs::write(&leftover, "half").unwrap();
+    fs::write(&path, &bytes[..bytes.len() - 3]).unwrap();
+    let (listing, report) = Listing::open(dir.path()).unwrap();
+    assert_eq!((listing.games(), report.torn.unwrap().games), (5, Some((7, 8))));
+    assert_eq!(fs::read(&path).unwrap().len(), bytes.len() - 3);
+    assert!(leftover.exists() && fs::read_dir(dir.path()).unwrap().count() == 2);
+    // What a run removes meanwhile is missing, no more.
+    fs::remove_file(&path).unwrap();
+    let block = listing.read(0..u64::MAX).next().unwrap();
+    assert!(matches!(block, Err(StoreError::Decode { .. })), "{block:?}");
+}
+
+#[test]
+fn numbers_are_read_from_both_ends() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut store, _) = open(dir.path());
+    (0..30).step_by(5).for_each(|first| store.append(&games(first..first + 5)).unwrap());
+    for (start, end) in [(0, 0), (0, 30), (7, 23), (7, 8), (12, 11), (28, 99), (40, 50)] {
+        let blocks = || store.listing.read(start..end).map(Result::unwrap);
+        let expected = games(start..end.min(30));
+        assert_eq!(blocks().collect::<Vec<_>>().concat(), expected);
+        let mut backwards = blocks().rev().collect::<Vec<_>>();
+        backwards.reverse();
+        assert_eq!(backwards.concat(), expected);
+    }
+}
+
+#[test]
+fn the_oldest_segments_go_first_and_none_that_is_needed() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut store, _) = Store::open_with(dir.path(), 900).unwrap();
+    (0..200).step_by(4).for_each(|first| store.append(&games(first..first + 4)).unwrap());
+    let segments = store.listing.segments.len();
+    assert!(segments > 5);
+    let before = store.listing.bytes();
+    assert_eq!(store.shrink(before, &[]).unwrap(), Removed::default());
+    // One segment, the first, is enough; the next removal spares what is needed of the second.
+    let removed = store.shrink(before - 1, &[]).unwrap();
+    assert_eq!((removed.segments, removed.bytes), (1, before - store.listing.bytes()));
+    let first = removed.games;
+    assert_eq!(all(&store), games(first..200));
+    let second = store.shrink(store.listing.bytes() - 1, &[first..first + 1]).unwrap();
+    let kept = all(&store);
+    assert_eq!((second.segments, kept[0].number), (1, first));
+    assert!(kept.len() as u64 == 200 - first - second.games);
+    // Never the last, whatever the bound; and all of it can be opened.
+    store.shrink(0, &[190..200]).unwrap();
+    let left = all(&store);
+    assert!(left[0].number <= 190 && left.len() < 60 && left[left.len() - 1].number == 199);
+    let (mut store, report) = Store::open_with(dir.path(), 900).unwrap();
+    assert!(report.is_clean() && all(&store) == left);
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), {
+        let indexed = store.listing.segments.iter().filter(|segment| segment.indexed).count();
+        store.listing.segments.len() + indexed
+    });
+    store.append(&games(200..210)).unwrap();
+    store.truncate_to(190).unwrap();
+    assert!(all(&store).iter().all(|game| game.number < 190));
 }
 
 /// A segment with one block, as programs wrote it that knew version 1 only.
