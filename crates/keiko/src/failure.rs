@@ -112,6 +112,7 @@ impl From<RunError> for Failure {
             | RunError::Changed { .. }
             | RunError::RulesChanged { .. } => USAGE,
             RunError::Locked(_) | RunError::Player(_) | RunError::Device(_) => ENVIRONMENT,
+            RunError::Memory { .. } => ENVIRONMENT,
             RunError::Checkpoint(CheckpointError::Io { .. } | CheckpointError::Storage(_)) => {
                 ENVIRONMENT
             }
@@ -121,6 +122,7 @@ impl From<RunError> for Failure {
             RunError::RunExperiment(_) | RunError::RunRules(_) => DATA,
             RunError::Checkpoint(_) | RunError::Store(_) | RunError::Metrics(_) => DATA,
             RunError::Network(_) | RunError::Learn { .. } => DATA,
+            RunError::Panicked(_) | RunError::LearnerPanicked { .. } => DATA,
         };
         Failure { message: error.to_string(), code }
     }

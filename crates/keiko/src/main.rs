@@ -6,6 +6,7 @@ mod talk;
 mod commands;
 mod external;
 mod failure;
+mod limits;
 mod players;
 mod stop;
 mod watch;

@@ -115,6 +115,7 @@ impl Watcher for Terminal {
             Event::Strength { generation, rival, strength } => {
                 self.say(&format!("generation {generation} against {rival}: {strength}"));
             }
+            Event::Notice { message } => self.say(message),
             Event::Generation { generation, step, figures } => {
                 self.say(&summary(generation, step, figures));
             }

@@ -79,6 +79,11 @@ pub struct TrainingConfig {
     pub micro_batch: usize,
     /// The learning rate, by step.
     pub learning_rate: Schedule,
+    /// How often in a run the learner goes back to before a generation's steps, where a loss or
+    /// gradient is no number.
+    pub learning_retries: u64,
+    /// What the learning rate is multiplied by each time, from then on.
+    pub retry_rate_factor: f32,
 }
 
 /// `[arena]`: how strength is measured on the way.
@@ -113,6 +118,10 @@ pub struct MachineConfig {
     pub cache: usize,
     /// Checkpoints kept, the newest ones.
     pub keep_checkpoints: usize,
+    /// MiB of the disk that the run leaves free: it waits until there are so many; 0: none.
+    pub disk_reserve_mebibytes: u64,
+    /// MiB of memory beyond which the run is saved and stops; 0: as much as there is.
+    pub memory_mebibytes: u64,
 }
 
 /// What is wrong with an experiment.
@@ -169,6 +178,8 @@ const MAY_CHANGE: &[&str] = &[
     "training.window_games",
     "training.window_exponent",
     "training.learning_rate",
+    "training.learning_retries",
+    "training.retry_rate_factor",
     "inference.",
     "arena.",
     "machine.",

@@ -6,10 +6,14 @@
 pub mod arena;
 mod checkpoint;
 mod clock;
+mod disk;
 pub mod elo;
 mod experiment;
 mod measure;
+mod memory;
 pub mod metrics;
+mod panics;
+mod recovery;
 mod replay;
 mod run;
 mod statistics;
@@ -21,7 +25,9 @@ pub use checkpoint::{CheckpointError, Phase, Published, State};
 pub use experiment::{
     ArenaConfig, Change, Experiment, ExperimentError, MachineConfig, TrainingConfig,
 };
+pub use panics::Panic;
+pub use recovery::Recovery;
 pub use replay::ReplayBuffer;
 pub use run::{Opened, Run, RunError};
 pub use train::{Event, Finish, Watcher, train};
-pub use workers::{Work, Workers};
+pub use workers::{Beside, Work, Workers};

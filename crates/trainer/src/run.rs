@@ -6,6 +6,7 @@ use crate::checkpoint::{
 };
 use crate::experiment::{Change, Experiment, ExperimentError};
 use crate::metrics::{Metrics, MetricsError};
+use crate::panics::Panic;
 use crate::replay::ReplayBuffer;
 use crate::store::{OpenReport, Store, StoreError};
 use keiko_network::{
@@ -53,8 +54,21 @@ pub enum RunError {
          raise selfplay.full_share or training.games_per_generation"
     )]
     NothingToLearn,
-    #[error("{source}; the last good checkpoint is in {state}", state = .state.display())]
-    Learn { source: LearnError, state: PathBuf },
+    #[error(
+        "{source}, after {retries} retries with a smaller learning rate; the last good checkpoint is \
+         in {state}: lower training.learning_rate, or raise training.learning_retries",
+        state = .state.display()
+    )]
+    Learn { source: LearnError, retries: u64, state: PathBuf },
+    #[error("{0}; the run is saved, and the same command goes on")]
+    Panicked(Panic),
+    #[error("{panic}; the same command goes on from the last checkpoint in {state}", state = .state.display())]
+    LearnerPanicked { panic: Panic, state: PathBuf },
+    #[error(
+        "{found} MiB of memory are taken, and machine.memory_mebibytes is {bound}: the run is saved, \
+         and the same command goes on"
+    )]
+    Memory { found: u64, bound: u64 },
     #[error("{path}: this folder is no run, and is left alone; choose another with --run DIR", path = .0.display())]
     NotARun(PathBuf),
     #[error("{path}: another process is working on this run", path = .0.display())]
@@ -76,6 +90,8 @@ pub struct Run {
     /// The network that plays, where it is not the learner's own: with overlap the learner moves on
     /// while a generation is played.
     pub(crate) player: Option<Snapshot>,
+    /// Where the learner goes back to when it fails.
+    pub(crate) good: Learner,
     pub(crate) state: State,
     pub(crate) store: Store,
     pub(crate) checkpoints: Checkpoints,
@@ -145,12 +161,13 @@ impl Run {
         let checkpoints = Checkpoints::new(dir.join("state"), experiment.machine.keep_checkpoints);
         let restore = |path: &Path| restore_learner(path, &encoding, &experiment);
         let (saved, mut warnings) = checkpoints.load(restore)?;
-        let Saved { mut state, learner, player } = saved;
+        let Saved { mut state, learner, player, good } = saved;
         state.update(&experiment);
         let (store, report) = Store::open(&dir.join("games"))?;
         warnings.extend(damage(&report));
         let (metrics, lost) = Metrics::open(dir, &state.metrics, now())?;
         warnings.extend(lost);
+        let learner = learner.on(&device);
         let mut run = Run {
             dir: dir.to_owned(),
             replay: ReplayBuffer::new(Arc::clone(&rules), &experiment),
@@ -159,7 +176,8 @@ impl Run {
             experiment,
             rules,
             encoding,
-            learner: learner.on(&device),
+            good: good.map_or_else(|| learner.clone(), |good| good.on(&device)),
+            learner,
             player,
             device,
             state,
@@ -224,7 +242,7 @@ impl Run {
     /// Saves everything needed to go on exactly.
     pub(crate) fn save(&mut self) -> Result<(), RunError> {
         self.state.metrics = self.metrics.position(now())?;
-        Ok(self.checkpoints.save(&self.state, &self.learner, self.player.as_ref())?)
+        Ok(self.checkpoints.save(&self.state, &self.learner, self.player.as_ref(), self.good())?)
     }
 
     /// The network that plays the generation in hand.
@@ -289,6 +307,7 @@ fn create(dir: &Path, experiment: &Experiment) -> Result<(), RunError> {
         Checkpoints::new(folder.join("state"), experiment.machine.keep_checkpoints).save(
             &State::new(),
             &learner,
+            None,
             None,
         )
     })?;

@@ -1,6 +1,7 @@
 //! `keiko train`: the main job.
 
 use crate::failure::STOPPED;
+use crate::limits::{Limited, Limits};
 use crate::watch::Terminal;
 use crate::{Failure, stop};
 use keiko_network::{Features, Precision};
@@ -23,6 +24,8 @@ pub(crate) struct Arguments {
     /// Override a value of the experiment; may be given many times.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     set: Vec<String>,
+    #[command(flatten)]
+    limits: Limits,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
@@ -32,6 +35,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         .clone()
         .unwrap_or_else(|| PathBuf::from("checkpoints").join(&experiment.name));
     let stop = stop::on_signal()?;
+    stop::ignore_hangup()?;
     let (mut run, opened) = Run::open(&dir, &experiment)?;
     let terminal = Terminal::new(&dir)?;
     for warning in &opened.warnings {
@@ -50,7 +54,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         terminal.say(&advice);
     }
     terminal.say(&opening_line(&run, opened.resumed));
-    let finish = train(&mut run, &terminal, &stop)?;
+    let limited = Limited::new(arguments.limits, &terminal, &stop);
+    let finish = train(&mut run, &limited, &stop)?;
     let (generation, step) = (run.state().generation, run.steps());
     match finish {
         Finish::Done => {
@@ -59,8 +64,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
             Ok(ExitCode::SUCCESS)
         }
         Finish::Stopped => {
+            let why = limited.reached().map_or(String::new(), |limit| format!(" by {limit}"));
             terminal.say(&format!(
-                "stopped in generation {generation} at step {step}; the same command goes on"
+                "stopped{why} in generation {generation} at step {step}; the same command goes on"
             ));
             Ok(ExitCode::from(STOPPED))
         }
