@@ -12,7 +12,7 @@ mod stop;
 mod watch;
 
 use clap::{Parser, Subcommand};
-use commands::{bench, check, engine, export, inspect, matches, perft, show, train};
+use commands::{bench, check, engine, export, fork, inspect, matches, perft, show, train};
 use failure::Failure;
 use std::process::ExitCode;
 
@@ -34,6 +34,7 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     Train(train::Arguments),
+    Fork(fork::Arguments),
     Match(matches::Arguments),
     Engine(engine::Arguments),
     Export(export::Arguments),
@@ -47,6 +48,7 @@ enum Command {
 fn main() -> ExitCode {
     let result = match Arguments::parse().command {
         Command::Train(arguments) => train::run(&arguments),
+        Command::Fork(arguments) => fork::run(&arguments),
         Command::Match(arguments) => matches::run(&arguments),
         Command::Engine(arguments) => engine::run(&arguments),
         Command::Export(arguments) => export::run(&arguments),

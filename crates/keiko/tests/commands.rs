@@ -102,7 +102,7 @@ fn shows_variants_and_positions() {
 #[test]
 fn every_command_has_help_with_an_example() {
     for command in
-        ["train", "match", "engine", "export", "inspect", "show", "check", "perft", "bench"]
+        ["train", "match", "engine", "export", "fork", "inspect", "show", "check", "perft", "bench"]
     {
         let help = expect_output(&[command, "--help"]);
         assert!(help.contains("Example"), "{command}: {help}");

@@ -278,10 +278,10 @@ fn checksums(dir: &Path) -> Result<String, CheckpointError> {
 }
 
 /// Fills a folder under a temporary name, syncs it and puts it in place of `dir`.
-pub(crate) fn replace_folder(
+pub(crate) fn replace_folder<E: From<CheckpointError>>(
     dir: &Path,
-    fill: impl FnOnce(&Path) -> Result<(), CheckpointError>,
-) -> Result<(), CheckpointError> {
+    fill: impl FnOnce(&Path) -> Result<(), E>,
+) -> Result<(), E> {
     let name = dir.file_name().expect("a folder has a name").to_string_lossy();
     let (new, old) =
         (dir.with_file_name(format!(".{name}.new")), dir.with_file_name(format!(".{name}.old")));
@@ -302,7 +302,7 @@ pub(crate) fn replace_folder(
     }
     // A bare name lies in the current folder.
     let parent = dir.parent().filter(|parent| !parent.as_os_str().is_empty());
-    sync(parent.unwrap_or(Path::new(".")))
+    Ok(sync(parent.unwrap_or(Path::new(".")))?)
 }
 
 /// Writes a whole file under its final name, in a folder that is not yet in place.
@@ -312,7 +312,7 @@ pub(crate) fn write_file(path: &Path, bytes: &[u8]) -> Result<(), CheckpointErro
 }
 
 /// Asks the disk to have a file, or a folder's entries, for good.
-fn sync(path: &Path) -> Result<(), CheckpointError> {
+pub(crate) fn sync(path: &Path) -> Result<(), CheckpointError> {
     std::fs::File::open(path).and_then(|file| file.sync_all()).map_err(io(path, "sync it"))
 }
 

@@ -198,6 +198,12 @@ pub struct Change {
     pub allowed: bool,
 }
 
+impl std::fmt::Display for Change {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {} -> {}", self.key, self.was, self.is)
+    }
+}
+
 impl Experiment {
     /// Reads an experiment file and applies `KEY=VALUE` overrides to it.
     ///

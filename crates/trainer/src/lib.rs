@@ -12,6 +12,7 @@ mod experiment;
 mod measure;
 mod memory;
 pub mod metrics;
+mod origin;
 mod panics;
 mod recovery;
 mod replay;
@@ -25,6 +26,7 @@ pub use checkpoint::{CheckpointError, Phase, Published, State};
 pub use experiment::{
     ArenaConfig, Change, Experiment, ExperimentError, MachineConfig, TrainingConfig,
 };
+pub use origin::{Forked, begin_with, fork};
 pub use panics::Panic;
 pub use recovery::Recovery;
 pub use replay::ReplayBuffer;

@@ -31,6 +31,10 @@ const NEWER_SECTION: &[&str] = &[
     "forced_playouts",
 ];
 
+/// Keys that came later, together.
+const NEWEST_KEYS: &[&str] =
+    &["learning_retries", "retry_rate_factor", "disk_reserve_mebibytes", "memory_mebibytes"];
+
 fn configs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../configs")
 }
@@ -68,8 +72,10 @@ fn an_experiment_from_before_some_keys_existed_keeps_its_meaning() {
     let older = older.unwrap();
     assert_eq!(older.selfplay.proven_playout_share, 1.0);
     assert_eq!((older.selfplay.resign_below, older.training.surprise_share), (0.0, 0.0));
+    let older = Experiment::parse(&without(NEWEST_KEYS), "older", &[]).unwrap();
+    assert_eq!((older.training.learning_retries, older.machine.disk_reserve_mebibytes), (0, 0));
     // Who has one of the keys has to have them all.
-    for key in NEWER_KEYS {
+    for key in NEWER_KEYS.iter().chain(NEWEST_KEYS) {
         let message = Experiment::parse(&without(&[key]), "new", &[]).unwrap_err().to_string();
         assert!(message.contains(key) && message.contains("missing"), "{message}");
     }

@@ -2,7 +2,7 @@
 //! message, and goes on as if nothing had been.
 #![allow(clippy::unwrap_used)]
 
-use keiko_trainer::metrics::{Line, comparable};
+use keiko_trainer::metrics::{Line, Metrics, MetricsPosition, comparable, read_lines};
 use keiko_trainer::{Event, Experiment, Finish, Run, RunError, Watcher, train};
 use std::path::Path;
 use std::sync::Mutex;
@@ -177,4 +177,21 @@ fn a_run_that_takes_too_much_memory_is_saved_and_stops() {
     }
     finish(&dir, &tiny(&[]));
     assert_same(&dir, &unbroken, "memory");
+}
+
+#[test]
+fn a_clock_that_goes_back_leaves_metrics_that_load() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut position = MetricsPosition::default();
+    // Far ahead, back, and before there was time.
+    for (step, now) in [(1, 2e9), (2, 1e9), (3, 0.0)] {
+        let (mut metrics, missing) = Metrics::open(folder.path(), &position, now).unwrap();
+        assert!(missing.is_empty(), "{missing:?}");
+        metrics.scalar("loss/total", step, 0.5).unwrap();
+        metrics.flush(now).unwrap();
+        position = metrics.position(now).unwrap();
+    }
+    let lines = read_lines(folder.path()).unwrap();
+    assert_eq!(lines.iter().map(|line| line.step).collect::<Vec<_>>(), [1, 2, 3]);
+    assert!(lines.iter().all(|line| line.wall_time.is_finite() && line.wall_time >= 0.0));
 }

@@ -5,7 +5,7 @@ use crate::limits::{Limited, Limits};
 use crate::watch::Terminal;
 use crate::{Failure, stop};
 use keiko_network::{Features, Precision};
-use keiko_trainer::{Experiment, Finish, Run, train};
+use keiko_trainer::{Experiment, Finish, Run, begin_with, train};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -24,6 +24,9 @@ pub(crate) struct Arguments {
     /// Override a value of the experiment; may be given many times.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     set: Vec<String>,
+    /// Begin with the weights of a published network instead of from nothing.
+    #[arg(long, value_name = "NETWORK")]
+    init: Option<PathBuf>,
     #[command(flatten)]
     limits: Limits,
 }
@@ -36,6 +39,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         .unwrap_or_else(|| PathBuf::from("checkpoints").join(&experiment.name));
     let stop = stop::on_signal()?;
     stop::ignore_hangup()?;
+    if let Some(network) = &arguments.init {
+        begin_with(&dir, &experiment, network)?;
+    }
     let (mut run, opened) = Run::open(&dir, &experiment)?;
     let terminal = Terminal::new(&dir)?;
     for warning in &opened.warnings {
@@ -53,7 +59,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     if let Some(advice) = slow(experiment.inference.precision, Features::detect()) {
         terminal.say(&advice);
     }
-    terminal.say(&opening_line(&run, opened.resumed));
+    terminal.say(&opening_line(&run));
     let limited = Limited::new(arguments.limits, &terminal, &stop);
     let finish = train(&mut run, &limited, &stop)?;
     let (generation, step) = (run.state().generation, run.steps());
@@ -73,9 +79,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     }
 }
 
-fn opening_line(run: &Run, resumed: bool) -> String {
+fn opening_line(run: &Run) -> String {
     let (experiment, state) = (run.experiment(), run.state());
-    let how = if resumed { "goes on" } else { "begins" };
+    let how = if state.games == 0 { "begins" } else { "goes on" };
     format!(
         "{} {how} in {} at generation {} of {}, step {}, with {} games; {} {} on {}",
         experiment.name,
