@@ -92,6 +92,9 @@ scratch="$(mktemp -d)"
 trap 'rm -rf "$scratch"' EXIT
 smoke_run "$scratch"
 
+stage "killed, and as if nothing had been"
+scripts/crash.sh 5
+
 stage "networks elsewhere"
 networks_elsewhere "$scratch"
 

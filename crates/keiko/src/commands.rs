@@ -4,6 +4,7 @@ pub(crate) mod bench;
 pub(crate) mod check;
 pub(crate) mod engine;
 pub(crate) mod export;
+pub(crate) mod fork;
 pub(crate) mod games;
 pub(crate) mod inspect;
 pub(crate) mod matches;

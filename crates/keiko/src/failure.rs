@@ -116,9 +116,14 @@ impl From<RunError> for Failure {
             RunError::NothingToLearn
             | RunError::NotARun(_)
             | RunError::NoRun(_)
+            | RunError::Exists(_)
+            | RunError::OtherOrigin { .. }
+            | RunError::OtherShapes { .. }
+            | RunError::OtherGame { .. }
             | RunError::Changed { .. }
             | RunError::RulesChanged { .. } => USAGE,
             RunError::Locked(_) | RunError::Player(_) | RunError::Device(_) => ENVIRONMENT,
+            RunError::Memory { .. } => ENVIRONMENT,
             RunError::Checkpoint(CheckpointError::Io { .. } | CheckpointError::Storage(_)) => {
                 ENVIRONMENT
             }
@@ -128,6 +133,7 @@ impl From<RunError> for Failure {
             RunError::RunExperiment(_) | RunError::RunRules(_) => DATA,
             RunError::Checkpoint(_) | RunError::Store(_) | RunError::Metrics(_) => DATA,
             RunError::Network(_) | RunError::Learn { .. } => DATA,
+            RunError::Panicked(_) | RunError::LearnerPanicked { .. } => DATA,
         };
         Failure { message: error.to_string(), code }
     }

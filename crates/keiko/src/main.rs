@@ -6,12 +6,13 @@ mod talk;
 mod commands;
 mod external;
 mod failure;
+mod limits;
 mod players;
 mod stop;
 mod watch;
 
 use clap::{Parser, Subcommand};
-use commands::{bench, check, engine, export, games, inspect, matches, perft, show, train};
+use commands::{bench, check, engine, export, fork, games, inspect, matches, perft, show, train};
 use failure::Failure;
 use std::process::ExitCode;
 
@@ -30,6 +31,7 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     Train(train::Arguments),
+    Fork(fork::Arguments),
     Match(matches::Arguments),
     Engine(engine::Arguments),
     Games(games::Arguments),
@@ -44,6 +46,7 @@ enum Command {
 fn main() -> ExitCode {
     let result = match Arguments::parse().command {
         Command::Train(arguments) => train::run(&arguments),
+        Command::Fork(arguments) => fork::run(&arguments),
         Command::Match(arguments) => matches::run(&arguments),
         Command::Engine(arguments) => engine::run(&arguments),
         Command::Games(arguments) => games::run(&arguments),

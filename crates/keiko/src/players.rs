@@ -130,11 +130,15 @@ pub(crate) enum Seated {
 }
 
 impl Player for Seated {
-    fn choose(&mut self, turns: &[Turn<'_>]) -> Result<Vec<Option<Move>>, PlayerError> {
+    fn choose(
+        &mut self,
+        turns: &[Turn<'_>],
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Vec<Option<Move>>, PlayerError> {
         match self {
-            Seated::Random(player) => player.choose(turns),
-            Seated::External(player) => player.choose(turns),
-            Seated::Network(player) => player.choose(turns),
+            Seated::Random(player) => player.choose(turns, stop),
+            Seated::External(player) => player.choose(turns, stop),
+            Seated::Network(player) => player.choose(turns, stop),
         }
     }
 }
@@ -171,7 +175,13 @@ impl ExternalPlayer {
 }
 
 impl Player for ExternalPlayer {
-    fn choose(&mut self, turns: &[Turn<'_>]) -> Result<Vec<Option<Move>>, PlayerError> {
-        turns.iter().map(|turn| self.answer(turn)).collect()
+    fn choose(
+        &mut self,
+        turns: &[Turn<'_>],
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Vec<Option<Move>>, PlayerError> {
+        // An engine thinks one move at a time.
+        let answer = |turn| if stop() { Ok(None) } else { self.answer(turn) };
+        turns.iter().map(answer).collect()
     }
 }

@@ -1,7 +1,7 @@
 //! Ctrl-C and SIGTERM: the first asks to stop, another one leaves at once.
 
 use crate::failure::{Failure, STOPPED};
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,12 +11,21 @@ use std::time::{Duration, Instant};
 /// theirs to the process and to its group.
 const SAME_WISH: Duration = Duration::from_secs(1);
 
+/// Lets a run go on when its terminal is closed.
+pub(crate) fn ignore_hangup() -> Result<(), Failure> {
+    let unread = Arc::new(AtomicBool::new(false));
+    signal_hook::flag::register(SIGHUP, unread).map(drop).map_err(cannot_listen)
+}
+
+fn cannot_listen(error: std::io::Error) -> Failure {
+    Failure::environment(format!("cannot listen to signals: {error}"))
+}
+
 /// A flag that the first signal sets. Every file is written under another name and renamed,
 /// so leaving at once on a later one tears nothing.
 pub(crate) fn on_signal() -> Result<Arc<AtomicBool>, Failure> {
     let stop = Arc::new(AtomicBool::new(false));
-    let mut signals = Signals::new([SIGINT, SIGTERM])
-        .map_err(|error| Failure::environment(format!("cannot listen to signals: {error}")))?;
+    let mut signals = Signals::new([SIGINT, SIGTERM]).map_err(cannot_listen)?;
     let flag = Arc::clone(&stop);
     std::thread::spawn(move || {
         let mut first: Option<Instant> = None;

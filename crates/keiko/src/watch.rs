@@ -115,11 +115,7 @@ impl Watcher for Terminal {
             Event::Strength { generation, rival, strength } => {
                 self.say(&format!("generation {generation} against {rival}: {strength}"));
             }
-            Event::GamesRemoved { removed } => self.say(&format!(
-                "removed the oldest {} games, {} MiB: machine.games_mebibytes",
-                removed.games,
-                removed.bytes >> 20
-            )),
+            Event::Notice { message } => self.say(message),
             Event::Generation { generation, step, figures } => {
                 self.say(&summary(generation, step, figures));
             }

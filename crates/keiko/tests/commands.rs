@@ -102,7 +102,8 @@ fn shows_variants_and_positions() {
 #[test]
 fn every_command_has_help_with_an_example() {
     for command in [
-        "train", "match", "engine", "games", "export", "inspect", "show", "check", "perft", "bench",
+        "train", "match", "engine", "games", "export", "fork", "inspect", "show", "check", "perft",
+        "bench",
     ] {
         let help = expect_output(&[command, "--help"]);
         assert!(help.contains("Example"), "{command}: {help}");

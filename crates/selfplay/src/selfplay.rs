@@ -224,11 +224,15 @@ fn ply_of(found: Findings, full: bool) -> Ply {
     }
 }
 
-/// Runs searches that were begun, side by side, until all are done: their leaves share the
-/// evaluator's batches.
-pub fn search_together(searches: &mut [Search], evaluator: &mut impl Evaluator) {
+/// Runs searches that were begun, side by side, until all are done or `stop` says so: their leaves
+/// share the evaluator's batches.
+pub fn search_together(
+    searches: &mut [Search],
+    evaluator: &mut impl Evaluator,
+    stop: &dyn Fn() -> bool,
+) {
     for group in searches.chunks_mut(evaluator.batch_size()) {
-        loop {
+        while !stop() {
             let slots: Vec<_> = group.iter_mut().map(|search| search.select(evaluator)).collect();
             if slots.iter().all(Option::is_none) {
                 break;

@@ -1,13 +1,14 @@
 //! The arena: pairs of games, colours swapped, from varied openings.
 
 use crate::elo::{GameResult, PairTally};
+use crate::panics::caught;
 use keiko_rules::{Color, Ending, Game, Move, Outcome, Rules};
 use keiko_selfplay::{
     Evaluator, Purpose, Search, SearchConfig, generator, random_moves, search_together,
 };
 use rand::RngExt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Openings tried for a pair before it is given up.
 const OPENING_ATTEMPTS: u32 = 1000;
@@ -23,11 +24,16 @@ pub struct Turn<'a> {
 
 /// Somebody who can be asked for moves, in many games at once.
 pub trait Player {
-    /// One move for each turn; `None` resigns the game.
+    /// One move for each turn; `None` resigns the game. Once `stop` says so the moves are of no
+    /// consequence: any answer will do, soon.
     ///
     /// # Errors
     /// When the player can no longer play at all; its text says why.
-    fn choose(&mut self, turns: &[Turn<'_>]) -> Result<Vec<Option<Move>>, PlayerError>;
+    fn choose(
+        &mut self,
+        turns: &[Turn<'_>],
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Vec<Option<Move>>, PlayerError>;
 }
 
 /// Why a player cannot go on.
@@ -43,7 +49,11 @@ pub struct RandomPlayer {
 }
 
 impl Player for RandomPlayer {
-    fn choose(&mut self, turns: &[Turn<'_>]) -> Result<Vec<Option<Move>>, PlayerError> {
+    fn choose(
+        &mut self,
+        turns: &[Turn<'_>],
+        _stop: &dyn Fn() -> bool,
+    ) -> Result<Vec<Option<Move>>, PlayerError> {
         let mut legal = Vec::new();
         let mut choose = |turn: &Turn<'_>| {
             // The ply fits in 16 bits, so every move of every game has a generator of its own.
@@ -67,7 +77,11 @@ pub struct SearchPlayer<E> {
 }
 
 impl<E: Evaluator> Player for SearchPlayer<E> {
-    fn choose(&mut self, turns: &[Turn<'_>]) -> Result<Vec<Option<Move>>, PlayerError> {
+    fn choose(
+        &mut self,
+        turns: &[Turn<'_>],
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Vec<Option<Move>>, PlayerError> {
         let budget = self.search.budget(self.simulations, 0.0);
         let begin = |turn: &Turn<'_>| {
             let mut search = Search::new(turn.game.clone(), self.search);
@@ -75,7 +89,10 @@ impl<E: Evaluator> Player for SearchPlayer<E> {
             search
         };
         let mut searches: Vec<Search> = turns.iter().map(begin).collect();
-        search_together(&mut searches, &mut self.evaluator);
+        search_together(&mut searches, &mut self.evaluator, stop);
+        if stop() {
+            return Ok(vec![None; turns.len()]);
+        }
         Ok(searches.iter_mut().map(|search| Some(search.finish().mv)).collect())
     }
 }
@@ -116,7 +133,7 @@ impl Match {
     /// when `stop` says so nothing more is played and what is unfinished is missing.
     ///
     /// # Errors
-    /// When a player can no longer play.
+    /// When a player can no longer play, or panics; nobody plays on then.
     pub fn play<A: Player + Send, B: Player + Send>(
         &self,
         players: &mut [(A, B)],
@@ -129,6 +146,8 @@ impl Match {
             let first = next.fetch_add(self.side_by_side, Ordering::Relaxed);
             (first < games).then(|| first..(first + self.side_by_side).min(games))
         };
+        let failed = AtomicBool::new(false);
+        let stop = || stop() || failed.load(Ordering::Relaxed);
         let play_all = |(first, second): &mut (A, B)| {
             let mut played = Vec::new();
             while let Some(numbers) = take() {
@@ -136,13 +155,18 @@ impl Match {
             }
             Ok(played)
         };
+        let play_all = |pair: &mut (A, B)| {
+            let played = caught("an arena thread", || play_all(pair));
+            let played = played.unwrap_or_else(|panic| Err(PlayerError(panic.to_string())));
+            played.inspect_err(|_| failed.store(true, Ordering::Relaxed))
+        };
         let results: Vec<_> = std::thread::scope(|scope| {
             let play_all = &play_all;
             let threads: Vec<_> =
                 players.iter_mut().map(|pair| scope.spawn(move || play_all(pair))).collect();
             threads
                 .into_iter()
-                .map(|thread| thread.join().expect("an arena thread panicked"))
+                .map(|thread| thread.join().expect("what panics in a thread is caught there"))
                 .collect()
         });
         let mut played: Vec<Played> =
@@ -170,7 +194,10 @@ impl Match {
             played.push(one);
         };
         while !running.is_empty() && !stop() {
-            let moves = ask(&running, first, second)?;
+            let moves = ask(&running, first, second, stop)?;
+            if stop() {
+                break;
+            }
             let mut still = Vec::with_capacity(running.len());
             for ((number, mut game), mv) in running.into_iter().zip(moves) {
                 let mover = game.side_to_move();
@@ -230,6 +257,7 @@ fn ask(
     running: &[(u64, Game)],
     first: &mut impl Player,
     second: &mut impl Player,
+    stop: &dyn Fn() -> bool,
 ) -> Result<Vec<Option<Move>>, PlayerError> {
     let firsts_turn =
         |&(number, ref game): &(u64, Game)| game.side_to_move() == first_players_color(number);
@@ -237,8 +265,8 @@ fn ask(
         let mine = running.iter().filter(|one| firsts_turn(one) == of_first);
         mine.map(|&(number, ref game)| Turn { game, number }).collect()
     };
-    let mut firsts = first.choose(&turns_of(true))?.into_iter();
-    let mut seconds = second.choose(&turns_of(false))?.into_iter();
+    let mut firsts = first.choose(&turns_of(true), stop)?.into_iter();
+    let mut seconds = second.choose(&turns_of(false), stop)?.into_iter();
     let next = |one| if firsts_turn(one) { firsts.next() } else { seconds.next() };
     Ok(running.iter().map(next).map(|mv| mv.expect("one move for each turn")).collect())
 }

@@ -2,18 +2,21 @@
 
 use crate::experiment::{Experiment, MachineConfig};
 use crate::metrics::MetricsPosition;
+use crate::recovery::Recovery;
 use crate::statistics::StepSums;
 use keiko_network::{Learner, Snapshot, StorageError};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
 /// Version of the state's format.
-const STATE_FORMAT: u32 = 2;
+const STATE_FORMAT: u32 = 3;
 
 const STATE_FILE: &str = "state.json";
 const LEARNER_FILE: &str = "learner.safetensors";
 /// Only where the network that plays is not the learner's own.
 const PLAYER_FILE: &str = "player.safetensors";
+/// Only where it is not the learner's own state: where the learner goes back to when it fails.
+const GOOD_FILE: &str = "good.safetensors";
 /// CRC-32 and name of the other files, a line each: safetensors and JSON notice no flipped bit.
 const SUMS_FILE: &str = "crc32.txt";
 
@@ -64,6 +67,9 @@ pub struct State {
     pub due: u64,
     /// Sums over this generation's learner steps so far.
     pub learned: StepSums,
+    /// How often the learner was taken back; never, before format 3.
+    #[serde(default)]
+    pub recovery: Recovery,
     /// Networks published so far.
     pub published: Vec<Published>,
     /// Where the event files and `metrics.jsonl` stood.
@@ -83,6 +89,7 @@ impl State {
             owed: 0.0,
             due: 0,
             learned: StepSums::default(),
+            recovery: Recovery::default(),
             published: Vec::new(),
             metrics: MetricsPosition::default(),
         }
@@ -146,6 +153,8 @@ pub(crate) struct Saved {
     pub(crate) learner: Learner,
     /// The network that plays, where it is not the learner's own.
     pub(crate) player: Option<Snapshot>,
+    /// Where the learner goes back to when it fails, if it has moved on since.
+    pub(crate) good: Option<Learner>,
 }
 
 /// The `state/` folder of a run.
@@ -174,6 +183,7 @@ impl Checkpoints {
         state: &State,
         learner: &Learner,
         player: Option<&Snapshot>,
+        good: Option<&Learner>,
     ) -> Result<(), CheckpointError> {
         let dir = self.dir.join(folder_name(state, learner));
         replace_folder(&dir, |folder| {
@@ -181,6 +191,9 @@ impl Checkpoints {
             learner.save_state(&learner_file)?;
             if let Some(player) = player {
                 player.save(&folder.join(PLAYER_FILE))?;
+            }
+            if let Some(good) = good {
+                good.save_state(&folder.join(GOOD_FILE))?;
             }
             let json = serde_json::to_vec_pretty(state).expect("a state is plain data");
             write_file(&folder.join(STATE_FILE), &json)?;
@@ -282,7 +295,10 @@ fn read(
     let path = dir.join(PLAYER_FILE);
     // The checksums tell a player that is lost from one that never was.
     let player = path.exists().then(|| Snapshot::load(&path, learner.average())).transpose()?;
-    Ok(Saved { state, learner, player })
+    let path = dir.join(GOOD_FILE);
+    let good = path.exists().then(|| restore(&path)).transpose();
+    let good = good.map_err(|message| damaged(&path, message))?;
+    Ok(Saved { state, learner, player, good })
 }
 
 fn read_state(path: &Path) -> Result<State, CheckpointError> {
@@ -297,20 +313,20 @@ fn read_state(path: &Path) -> Result<State, CheckpointError> {
 }
 
 fn checksums(dir: &Path) -> Result<String, CheckpointError> {
-    let player = dir.join(PLAYER_FILE).exists().then_some(PLAYER_FILE);
+    let others = [PLAYER_FILE, GOOD_FILE].into_iter().filter(|name| dir.join(name).exists());
     let line = |name| {
         let path = dir.join(name);
         let bytes = std::fs::read(&path).map_err(io(&path, "read it"))?;
         Ok(format!("{:08x} {name}\n", crc32fast::hash(&bytes)))
     };
-    [LEARNER_FILE, STATE_FILE].into_iter().chain(player).map(line).collect()
+    [LEARNER_FILE, STATE_FILE].into_iter().chain(others).map(line).collect()
 }
 
 /// Fills a folder under a temporary name, syncs it and puts it in place of `dir`.
-pub(crate) fn replace_folder(
+pub(crate) fn replace_folder<E: From<CheckpointError>>(
     dir: &Path,
-    fill: impl FnOnce(&Path) -> Result<(), CheckpointError>,
-) -> Result<(), CheckpointError> {
+    fill: impl FnOnce(&Path) -> Result<(), E>,
+) -> Result<(), E> {
     let name = dir.file_name().expect("a folder has a name").to_string_lossy();
     let (new, old) =
         (dir.with_file_name(format!(".{name}.new")), dir.with_file_name(format!(".{name}.old")));
@@ -331,7 +347,7 @@ pub(crate) fn replace_folder(
     }
     // A bare name lies in the current folder.
     let parent = dir.parent().filter(|parent| !parent.as_os_str().is_empty());
-    sync(parent.unwrap_or(Path::new(".")))
+    Ok(sync(parent.unwrap_or(Path::new(".")))?)
 }
 
 /// Writes a whole file under its final name, in a folder that is not yet in place.
@@ -341,7 +357,7 @@ pub(crate) fn write_file(path: &Path, bytes: &[u8]) -> Result<(), CheckpointErro
 }
 
 /// Asks the disk to have a file, or a folder's entries, for good.
-fn sync(path: &Path) -> Result<(), CheckpointError> {
+pub(crate) fn sync(path: &Path) -> Result<(), CheckpointError> {
     std::fs::File::open(path).and_then(|file| file.sync_all()).map_err(io(path, "sync it"))
 }
 

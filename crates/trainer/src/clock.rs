@@ -4,6 +4,9 @@ use crate::statistics::{processor_seconds, unused_seconds};
 use crate::workers::Work;
 use std::time::{Duration, Instant};
 
+/// Seconds that are taken for none at all: no rate is counted by less.
+const TICK: f64 = 1e-9;
+
 /// Time, this process's processor time, and the whole machine's unused time since a moment.
 pub(crate) struct Stopwatch {
     began: Instant,
@@ -106,7 +109,7 @@ impl Clock {
         self.idle_measuring += since.idle(self.cores).unwrap_or(0.0);
     }
 
-    /// The figures, by tag.
+    /// The figures, by tag: finite whatever the clocks say.
     pub(crate) fn figures(&self) -> Vec<(&'static str, f64)> {
         let (playing, learning) = (self.playing.as_secs_f64(), self.learning.as_secs_f64());
         let mut figures = vec![
@@ -116,26 +119,45 @@ impl Clock {
         ];
         // After a resume there may have been nothing left to play or to learn.
         if self.games > 0 {
-            let rate = |count: u64| count as f64 / playing;
+            let rate = |count: u64| count as f64 / playing.max(TICK);
             figures.push(("system/games_per_second", rate(self.games)));
             figures.push(("system/positions_per_second", rate(self.positions)));
             figures.push(("system/evaluations_per_second", rate(self.evaluations)));
             let asked = (self.evaluations + self.remembered).max(1);
             figures.push(("system/evaluations_remembered", self.remembered as f64 / asked as f64));
             let inside = self.inside_network.as_secs_f64();
-            figures.push(("system/workers_inside_network", inside / playing));
+            figures.push(("system/workers_inside_network", inside / playing.max(TICK)));
         }
         if self.steps > 0 {
-            figures.push(("system/steps_per_second", self.steps as f64 / learning));
+            figures.push(("system/steps_per_second", self.steps as f64 / learning.max(TICK)));
         }
         if let Some(idle) = self.since.idle(self.cores) {
             let known = self.idle_playing + self.idle_learning + self.idle_measuring;
-            figures.push(("system/busy_share", 1.0 - idle / self.since.offered(self.cores)));
+            let offered = self.since.offered(self.cores).max(TICK);
+            figures.push(("system/busy_share", 1.0 - idle / offered));
             figures.push(("system/idle_playing", self.idle_playing));
             figures.push(("system/idle_learning", self.idle_learning));
             figures.push(("system/idle_measuring", self.idle_measuring));
             figures.push(("system/idle_saving", (idle - known).max(0.0)));
         }
         figures
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_figure_is_negative_or_none_where_no_time_has_passed() {
+        let stopwatch = Stopwatch::start();
+        let mut clock = Clock::start(2);
+        clock.games = 3;
+        clock.stepped(Duration::ZERO, 1);
+        clock.measured(&stopwatch);
+        for (tag, value) in clock.figures() {
+            assert!(value.is_finite() && value >= 0.0, "{tag}: {value}");
+        }
     }
 }

@@ -83,6 +83,11 @@ pub struct TrainingConfig {
     pub micro_batch: usize,
     /// The learning rate, by step.
     pub learning_rate: Schedule,
+    /// How often in a run the learner goes back to before a generation's steps, where a loss or
+    /// gradient is no number.
+    pub learning_retries: u64,
+    /// What the learning rate is multiplied by each time, from then on.
+    pub retry_rate_factor: f32,
 }
 
 /// `[arena]`: how strength is measured on the way.
@@ -125,6 +130,10 @@ pub struct MachineConfig {
     /// What the games of the replay window may take in memory, in MiB: the window is the newest
     /// ones that fit, so where it is short it does change results; 0: any amount.
     pub replay_mebibytes: u64,
+    /// MiB of the disk that the run leaves free: it waits until there are so many; 0: none.
+    pub disk_reserve_mebibytes: u64,
+    /// MiB of memory beyond which the run is saved and stops; 0: as much as there is.
+    pub memory_mebibytes: u64,
 }
 
 /// Bytes of a MiB.
@@ -196,6 +205,8 @@ const MAY_CHANGE: &[&str] = &[
     "training.window_games",
     "training.window_exponent",
     "training.learning_rate",
+    "training.learning_retries",
+    "training.retry_rate_factor",
     "inference.",
     "arena.",
     "machine.",
@@ -212,6 +223,12 @@ pub struct Change {
     pub is: String,
     /// Whether a run may go on with it.
     pub allowed: bool,
+}
+
+impl std::fmt::Display for Change {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {} -> {}", self.key, self.was, self.is)
+    }
 }
 
 impl Experiment {

@@ -6,11 +6,16 @@
 pub mod arena;
 mod checkpoint;
 mod clock;
+mod disk;
 pub mod elo;
 mod experiment;
 mod measure;
+mod memory;
 pub mod metrics;
+mod origin;
+mod panics;
 mod records;
+mod recovery;
 mod replay;
 mod run;
 mod statistics;
@@ -22,9 +27,12 @@ pub use checkpoint::{CheckpointError, Phase, Published, State};
 pub use experiment::{
     ArenaConfig, Change, Experiment, ExperimentError, MachineConfig, TrainingConfig,
 };
+pub use origin::{Forked, begin_with, fork};
+pub use panics::Panic;
 pub use records::Records;
+pub use recovery::Recovery;
 pub use replay::ReplayBuffer;
 pub use run::{Opened, Run, RunError};
 pub use statistics::resident_mebibytes;
 pub use train::{Event, Finish, Watcher, train};
-pub use workers::{Work, Workers};
+pub use workers::{Beside, Work, Workers};

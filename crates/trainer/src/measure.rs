@@ -32,7 +32,11 @@ const NETWORK_LICENCE: &str = "MIT OR Apache-2.0";
 type Figures = Vec<(String, f64)>;
 
 /// Writes what a dashboard shows beside the curves, once in a run.
-pub(crate) fn describe(run: &mut Run) -> Result<(), RunError> {
+pub(crate) fn describe(
+    run: &mut Run,
+    watcher: &dyn Watcher,
+    stop: &AtomicBool,
+) -> Result<(), RunError> {
     if run.metrics.has_layout() {
         return Ok(());
     }
@@ -62,6 +66,11 @@ pub(crate) fn describe(run: &mut Run) -> Result<(), RunError> {
     ])?;
     let text = format!("```toml\n{}```", run.experiment.to_toml());
     run.metrics.text("experiment", 0, &text)?;
+    run.patiently(watcher, stop, flush)
+}
+
+/// Writes the figures that are queued.
+fn flush(run: &mut Run) -> Result<(), RunError> {
     Ok(run.metrics.flush(now())?)
 }
 
@@ -81,7 +90,7 @@ pub(crate) fn measure(
     let games = statistics::of_games(&run.current, &selfplay);
     figures.extend(games.into_iter().map(|(tag, value)| (tag.to_owned(), value)));
     if let Some(learned) = run.generation_to_publish() {
-        let network = publish(run)?;
+        let network = run.patiently(watcher, stop, |run| publish(run))?;
         match measure_strength(run, learned, &network, watcher, stop)? {
             Some(strength) => figures.extend(strength),
             None => return Ok(false),
@@ -91,22 +100,26 @@ pub(crate) fn measure(
     figures.extend(machine_figures(clock));
     let step = run.learner.steps();
     record(run, &figures, step)?;
+    run.patiently(watcher, stop, flush)?;
     watcher.tell(&Event::Generation { generation, step, figures: &figures });
     *clock = Clock::start(run.experiment.machine.workers);
-    begin_next_generation(run)?;
+    begin_next_generation(run);
+    run.patiently(watcher, stop, Run::save)?;
     let removed = run.remove_old_games()?;
     if removed.segments > 0 {
-        watcher.tell(&Event::GamesRemoved { removed });
+        let (games, mebibytes) = (removed.games, removed.bytes >> 20);
+        let bound = "machine.games_mebibytes";
+        let message = format!("removed the oldest {games} games, {mebibytes} MiB: {bound}");
+        watcher.tell(&Event::Notice { message: &message });
     }
     Ok(true)
 }
 
-fn begin_next_generation(run: &mut Run) -> Result<(), RunError> {
+fn begin_next_generation(run: &mut Run) {
     run.current.clear();
     run.state.learned = StepSums::default();
     run.state.generation += 1;
     run.state.phase = Phase::Play;
-    run.save()
 }
 
 fn record(run: &mut Run, figures: &[(String, f64)], step: u64) -> Result<(), RunError> {
@@ -119,15 +132,16 @@ fn record(run: &mut Run, figures: &[(String, f64)], step: u64) -> Result<(), Run
     for (tag, value) in figures {
         run.metrics.scalar(tag, step, *value)?;
     }
-    Ok(run.metrics.flush(now())?)
+    Ok(())
 }
 
 /// What the learner did: means over the generation's steps, and how it keeps the balance.
 fn learned_figures(run: &Run) -> Figures {
     let state = &run.state;
-    let rate = run.experiment.training.learning_rate.at(run.learner.steps().saturating_sub(1));
+    let rate = run.learning_rate(run.learner.steps().saturating_sub(1));
     let others = [
         ("optim/learning_rate", f64::from(rate)),
+        ("events/learning_retries", state.recovery.retries as f64),
         ("replay/games", run.replay.games() as f64),
         ("replay/games_left_out", run.games_left_out() as f64),
         ("replay/positions", run.replay.positions() as f64),

@@ -6,6 +6,7 @@ use crate::checkpoint::{
 };
 use crate::experiment::{Change, Experiment, ExperimentError, HOLDOUT_GAMES};
 use crate::metrics::{Metrics, MetricsError};
+use crate::panics::Panic;
 use crate::replay::ReplayBuffer;
 use crate::store::{OpenReport, Removed, Store, StoreError};
 use keiko_network::{
@@ -18,9 +19,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+/// The resolved experiment in a run's folder.
 pub(crate) const EXPERIMENT: &str = "experiment.toml";
+/// The game's table in a run's folder.
 pub(crate) const VARIANT: &str = "variant.toml";
+/// Its games in a run's folder.
 pub(crate) const GAMES: &str = "games";
+/// The folders in a run's folder.
+pub(crate) const FOLDERS: [&str; 4] = ["state", GAMES, "networks", "tensorboard"];
 
 /// Why a run cannot begin or go on.
 #[derive(Debug, thiserror::Error)]
@@ -51,15 +57,44 @@ pub enum RunError {
          raise selfplay.full_share or training.games_per_generation"
     )]
     NothingToLearn,
-    #[error("{source}; the last good checkpoint is in {state}", state = .state.display())]
-    Learn { source: LearnError, state: PathBuf },
+    #[error(
+        "{source}, after {retries} retries with a smaller learning rate; the last good checkpoint is \
+         in {state}: lower training.learning_rate, or raise training.learning_retries",
+        state = .state.display()
+    )]
+    Learn { source: LearnError, retries: u64, state: PathBuf },
+    #[error("{0}; the run is saved, and the same command goes on")]
+    Panicked(Panic),
+    #[error("{panic}; the same command goes on from the last checkpoint in {state}", state = .state.display())]
+    LearnerPanicked { panic: Panic, state: PathBuf },
+    #[error(
+        "{found} MiB of memory are taken, and machine.memory_mebibytes is {bound}: the run is saved, \
+         and the same command goes on"
+    )]
+    Memory { found: u64, bound: u64 },
     #[error("{path}: this folder is no run, and is left alone; choose another with --run DIR", path = .0.display())]
     NotARun(PathBuf),
     #[error("{path}: there is no run in this folder; keiko train writes checkpoints/NAME", path = .0.display())]
     NoRun(PathBuf),
     #[error("{path}: another process is working on this run", path = .0.display())]
     Locked(PathBuf),
-    #[error("{dir}: this run was made with other settings:{changes}\nstart a new one with --run DIR", dir = .dir.display())]
+    #[error("{path}: exists already; a run is never overwritten", path = .0.display())]
+    Exists(PathBuf),
+    #[error(
+        "{dir}: exists already, and did not begin with {network}: go on with it without --init, or \
+         choose another folder with --run DIR",
+        dir = .dir.display(), network = .network.display()
+    )]
+    OtherOrigin { dir: PathBuf, network: PathBuf },
+    #[error("{of}: has a network of other shapes than are asked for:{changes}", of = .of.display())]
+    OtherShapes { of: PathBuf, changes: String },
+    #[error("{dir}: is a run of {expected}, not of {found}: a fork keeps the game", dir = .dir.display())]
+    OtherGame { dir: PathBuf, expected: String, found: String },
+    #[error(
+        "{dir}: this run was made with other settings:{changes}\nstart a new one with --run DIR, or \
+         one that goes on from here with keiko fork {dir} --out DIR --set KEY=VALUE",
+        dir = .dir.display()
+    )]
     Changed { dir: PathBuf, changes: String },
     #[error("{dir}: the rules of `{rules}` have changed since this run began; start a new one with --run DIR", dir = .dir.display())]
     RulesChanged { dir: PathBuf, rules: String },
@@ -76,6 +111,8 @@ pub struct Run {
     /// The network that plays, where it is not the learner's own: with overlap the learner moves on
     /// while a generation is played.
     pub(crate) player: Option<Snapshot>,
+    /// Where the learner goes back to when it fails.
+    pub(crate) good: Learner,
     pub(crate) state: State,
     pub(crate) store: Store,
     pub(crate) checkpoints: Checkpoints,
@@ -109,16 +146,14 @@ impl Run {
     /// with settings that may not change, or cannot be read or written.
     pub fn open(dir: &Path, experiment: &Experiment) -> Result<(Run, Opened), RunError> {
         let device = experiment.machine.device.open()?;
-        let resumed = dir.exists();
-        if !resumed {
-            create(dir, experiment)?;
-        } else if !dir.join(EXPERIMENT).exists() {
+        let resumed = dir.exists() || !create(dir, experiment)?;
+        if resumed && !dir.join(EXPERIMENT).exists() {
             return Err(RunError::NotARun(dir.to_owned()));
         }
-        let lock = lock(dir)?;
+        let lock = lock(&dir.join("lock"), dir)?;
         let was = Experiment::load(&dir.join(EXPERIMENT), &[]).map_err(RunError::RunExperiment)?;
         let changes = accept_changes(dir, &was, experiment)?;
-        let rules = Arc::new(load_rules(dir, experiment)?);
+        let rules = Arc::new(unchanged_rules(dir, experiment)?);
         let (mut run, warnings) = Run::restore(dir, experiment.clone(), device, rules, lock)?;
         // The window is where games of the archive come from.
         let of_games = [
@@ -151,12 +186,13 @@ impl Run {
         let checkpoints = Checkpoints::new(dir.join("state"), &experiment.machine);
         let restore = |path: &Path| restore_learner(path, &encoding, &experiment);
         let (saved, mut warnings) = checkpoints.load(restore)?;
-        let Saved { mut state, learner, player } = saved;
+        let Saved { mut state, learner, player, good } = saved;
         state.update(&experiment);
         let (store, report) = Store::open(&dir.join(GAMES))?;
         warnings.extend(damage(&report));
         let (metrics, lost) = Metrics::open(dir, &state.metrics, now())?;
         warnings.extend(lost);
+        let learner = learner.on(&device);
         let mut run = Run {
             dir: dir.to_owned(),
             replay: ReplayBuffer::new(Arc::clone(&rules), &experiment),
@@ -165,7 +201,8 @@ impl Run {
             experiment,
             rules,
             encoding,
-            learner: learner.on(&device),
+            good: good.map_or_else(|| learner.clone(), |good| good.on(&device)),
+            learner,
             player,
             device,
             state,
@@ -254,7 +291,7 @@ impl Run {
     /// Saves everything needed to go on exactly.
     pub(crate) fn save(&mut self) -> Result<(), RunError> {
         self.state.metrics = self.metrics.position(now())?;
-        Ok(self.checkpoints.save(&self.state, &self.learner, self.player.as_ref())?)
+        Ok(self.checkpoints.save(&self.state, &self.learner, self.player.as_ref(), self.good())?)
     }
 
     /// The network that plays the generation in hand.
@@ -317,30 +354,62 @@ pub(crate) fn now() -> f64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64())
 }
 
-/// Makes a complete run folder that has not begun, under a temporary name until it is whole.
-fn create(dir: &Path, experiment: &Experiment) -> Result<(), RunError> {
+/// Makes a run that has not begun: whether it was not there yet.
+fn create(dir: &Path, experiment: &Experiment) -> Result<bool, RunError> {
     let rules = Arc::new(Rules::load(&experiment.rules)?);
-    let encoding = experiment.encoding(&rules);
-    let learner = new_learner(&encoding, experiment);
+    let learner = new_learner(&experiment.encoding(&rules), experiment);
+    let saved = Saved { state: State::new(), learner, player: None, good: None };
+    create_alone(dir, experiment, &rules, &saved, |_| Ok(()))
+}
+
+/// Makes a complete run folder, under a temporary name until it is whole, with what else is to be
+/// in it: whether there was none yet. Of many who try at once one does.
+pub(crate) fn create_alone(
+    dir: &Path,
+    experiment: &Experiment,
+    rules: &Rules,
+    saved: &Saved,
+    fill: impl FnOnce(&Path) -> Result<(), RunError>,
+) -> Result<bool, RunError> {
     if let Some(parent) = dir.parent().filter(|parent| !parent.as_os_str().is_empty()) {
         std::fs::create_dir_all(parent)
             .map_err(crate::checkpoint::io(parent, "create the folder"))?;
     }
-    replace_folder(dir, |folder| {
-        for inner in ["state", "games", "networks", "tensorboard"] {
-            let path = folder.join(inner);
-            std::fs::create_dir(&path)
-                .map_err(crate::checkpoint::io(&path, "create the folder"))?;
-        }
-        write_file(&folder.join(EXPERIMENT), experiment.to_toml().as_bytes())?;
-        write_file(&folder.join(VARIANT), rules.source().as_bytes())?;
-        Checkpoints::new(folder.join("state"), &experiment.machine).save(
-            &State::new(),
-            &learner,
-            None,
-        )
-    })?;
-    Ok(())
+    let name = dir.file_name().unwrap_or_default().to_string_lossy();
+    let path = dir.with_file_name(format!(".{name}.lock"));
+    let _lock = lock(&path, dir)?;
+    let is_new = !dir.exists();
+    let made = if is_new {
+        replace_folder(dir, |folder| {
+            write_run(folder, experiment, rules, saved)?;
+            fill(folder)
+        })
+    } else {
+        Ok(())
+    };
+    // Whoever comes later finds the run, so that its lock is no longer of use.
+    let _ = std::fs::remove_file(&path);
+    made.map(|()| is_new)
+}
+
+fn write_run(
+    folder: &Path,
+    experiment: &Experiment,
+    rules: &Rules,
+    saved: &Saved,
+) -> Result<(), CheckpointError> {
+    for inner in FOLDERS {
+        let path = folder.join(inner);
+        std::fs::create_dir(&path).map_err(crate::checkpoint::io(&path, "create the folder"))?;
+    }
+    write_file(&folder.join(EXPERIMENT), experiment.to_toml().as_bytes())?;
+    write_file(&folder.join(VARIANT), rules.source().as_bytes())?;
+    Checkpoints::new(folder.join("state"), &experiment.machine).save(
+        &saved.state,
+        &saved.learner,
+        saved.player.as_ref(),
+        saved.good.as_ref(),
+    )
 }
 
 fn new_learner(encoding: &Arc<Encoding>, experiment: &Experiment) -> Learner {
@@ -348,7 +417,7 @@ fn new_learner(encoding: &Arc<Encoding>, experiment: &Experiment) -> Learner {
     Learner::new(Arc::clone(encoding), experiment.learner, weights)
 }
 
-fn restore_learner(
+pub(crate) fn restore_learner(
     path: &Path,
     encoding: &Arc<Encoding>,
     experiment: &Experiment,
@@ -359,15 +428,14 @@ fn restore_learner(
 }
 
 /// One process a run: the lock goes with the process, whatever ends it.
-fn lock(dir: &Path) -> Result<File, RunError> {
-    let path = dir.join("lock");
-    let file = File::options().create(true).truncate(false).write(true).open(&path);
-    let file = file.map_err(crate::checkpoint::io(&path, "open it"))?;
+fn lock(path: &Path, dir: &Path) -> Result<File, RunError> {
+    let file = File::options().create(true).truncate(false).write(true).open(path);
+    let file = file.map_err(crate::checkpoint::io(path, "open it"))?;
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(std::fs::TryLockError::WouldBlock) => Err(RunError::Locked(dir.to_owned())),
         Err(std::fs::TryLockError::Error(source)) => {
-            Err(crate::checkpoint::io(&path, "lock it")(source).into())
+            Err(crate::checkpoint::io(path, "lock it")(source).into())
         }
     }
 }
@@ -376,7 +444,7 @@ fn lock(dir: &Path) -> Result<File, RunError> {
 fn accept_changes(dir: &Path, was: &Experiment, is: &Experiment) -> Result<Vec<Change>, RunError> {
     let changes = was.changes(is);
     let refused = changes.iter().filter(|change| !change.allowed);
-    let lines: String = refused.map(|c| format!("\n  {}: {} -> {}", c.key, c.was, c.is)).collect();
+    let lines: String = refused.map(|change| format!("\n  {change}")).collect();
     if lines.is_empty() {
         Ok(changes)
     } else {
@@ -386,14 +454,19 @@ fn accept_changes(dir: &Path, was: &Experiment, is: &Experiment) -> Result<Vec<C
 
 /// The rules the run began with. The variant's file may be gone; if it is there and another
 /// game by now, the run does not go on.
-fn load_rules(dir: &Path, experiment: &Experiment) -> Result<Rules, RunError> {
-    let rules = Rules::load(&dir.join(VARIANT).to_string_lossy()).map_err(RunError::RunRules)?;
+fn unchanged_rules(dir: &Path, experiment: &Experiment) -> Result<Rules, RunError> {
+    let rules = load_rules(dir)?;
     match Rules::load(&experiment.rules) {
         Ok(present) if present.hash() != rules.hash() => {
             Err(RunError::RulesChanged { dir: dir.to_owned(), rules: experiment.rules.clone() })
         }
         _ => Ok(rules),
     }
+}
+
+/// The rules the run began with.
+pub(crate) fn load_rules(dir: &Path) -> Result<Rules, RunError> {
+    Rules::load(&dir.join(VARIANT).to_string_lossy()).map_err(RunError::RunRules)
 }
 
 fn replace_file(path: &Path, bytes: &[u8]) -> Result<(), CheckpointError> {

@@ -4,10 +4,12 @@ use crate::checkpoint::Phase;
 use crate::clock::{Clock, Stopwatch};
 use crate::elo::Strength;
 use crate::measure::{self, measure};
+use crate::memory::MemoryBound;
+use crate::panics::caught;
 use crate::run::{Run, RunError, is_held_out};
-use crate::store::Removed;
-use keiko_network::in_parallel;
-use keiko_selfplay::{GameRecord, Purpose, generator};
+use crate::workers::{Beside, Work};
+use keiko_network::{LearnError, in_parallel};
+use keiko_selfplay::{Purpose, generator};
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -52,10 +54,10 @@ pub enum Event<'a> {
         /// Score and Elo difference.
         strength: &'a Strength,
     },
-    /// The oldest games were removed, to keep them within their bound.
-    GamesRemoved {
-        /// How many.
-        removed: Removed,
+    /// Something that a person should know of.
+    Notice {
+        /// It, in words.
+        message: &'a str,
     },
     /// A generation is complete.
     Generation {
@@ -88,20 +90,43 @@ pub enum Finish {
 /// Everything but the rates follows from the experiment: neither threads nor interruptions
 /// change a bit of games, weights and figures.
 ///
+/// While the disk has no room it waits. Beyond the memory it may take it stops; where a thread of
+/// it panics it stops, too: both are errors, and the run is saved, or its last checkpoint stands.
+///
 /// # Errors
-/// When something cannot be read or written, or the learner meets a number that is none.
+/// When something cannot be read or written, the learner meets numbers that are none again and
+/// again, a thread panics, or the run takes too much memory.
 pub fn train(run: &mut Run, watcher: &dyn Watcher, stop: &AtomicBool) -> Result<Finish, RunError> {
+    let bound = run.experiment.machine.memory_mebibytes;
+    let memory = MemoryBound::new(bound, watcher, stop);
+    match (go_on(run, &memory, stop)?, memory.exceeded()) {
+        (Finish::Stopped, Some(found)) => Err(RunError::Memory { found, bound }),
+        (finish, _) => Ok(finish),
+    }
+}
+
+fn go_on(run: &mut Run, watcher: &dyn Watcher, stop: &AtomicBool) -> Result<Finish, RunError> {
     let mut clock = Clock::start(run.experiment.machine.workers);
-    measure::describe(run)?;
+    measure::describe(run, watcher, stop)?;
     while run.state.generation < run.experiment.training.generations {
         let complete = match run.state.phase {
-            Phase::Play => play(run, &mut clock, watcher, stop)?,
-            Phase::Learn => learn(run, &mut clock, watcher, stop)?,
-            Phase::Measure => measure(run, &mut clock, watcher, stop)?,
+            Phase::Play => play(run, &mut clock, watcher, stop),
+            Phase::Learn => learn(run, &mut clock, watcher, stop),
+            Phase::Measure => measure(run, &mut clock, watcher, stop),
         };
-        if !complete {
-            run.save()?;
-            return Ok(Finish::Stopped);
+        match complete {
+            Ok(true) => (),
+            Ok(false) => {
+                run.patiently(watcher, stop, Run::save)?;
+                return Ok(Finish::Stopped);
+            }
+            Err(error) => {
+                // Who plays touches nothing of the run.
+                if let RunError::Panicked(_) | RunError::Player(_) = error {
+                    run.save()?;
+                }
+                return Err(error);
+            }
         }
     }
     Ok(Finish::Done)
@@ -122,11 +147,17 @@ fn play(
     let already = have.len() as u64;
     let generation = run.state.generation;
     let on_game = |done| watcher.tell(&Event::Playing { generation, done: already + done, of });
-    let games = play_and_learn(run, &missing, clock, watcher, stop, on_game)?;
-    run.current.extend(games);
+    let (work, learned) = play_and_learn(run, &missing, clock, watcher, stop, on_game);
+    run.current.extend(work.games);
     run.current.sort_by_key(|game| game.number);
-    run.store.truncate_to(run.state.games)?;
-    run.store.append(&run.current)?;
+    run.patiently(watcher, stop, |run| {
+        run.store.truncate_to(run.state.games)?;
+        Ok(run.store.append(&run.current)?)
+    })?;
+    learned?;
+    if let Some(panic) = work.panic {
+        return Err(RunError::Panicked(panic));
+    }
     if (run.current.len() as u64) < of || run.state.due > 0 {
         return Ok(false);
     }
@@ -135,7 +166,8 @@ fn play(
 }
 
 /// Plays games while the steps due are taken, on all cores together: one thread learns and the
-/// others play; who is done first helps the other. Fewer games come back where it was stopped.
+/// others play; who is done first helps the other. Fewer games come back where it was stopped, or
+/// something failed.
 fn play_and_learn(
     run: &mut Run,
     numbers: &[u64],
@@ -143,20 +175,21 @@ fn play_and_learn(
     watcher: &dyn Watcher,
     stop: &AtomicBool,
     on_game: impl Fn(u64) + Sync,
-) -> Result<Vec<GameRecord>, RunError> {
+) -> (Work, Result<(), RunError>) {
     let stopwatch = Stopwatch::start();
     let (player, encoding) = (run.player(), Arc::clone(&run.encoding));
     let (workers, selfplay) = (run.workers(&player, &encoding), run.selfplay(player.step));
     let failed = AtomicBool::new(false);
     let stopped = || stop.load(Ordering::Relaxed) || failed.load(Ordering::Relaxed);
     let due = run.state.due;
-    let learn = |free: &dyn Fn() -> usize| {
-        let taken = take_steps(run, free, clock, watcher, stop);
+    let learn = |beside: &Beside| {
+        let stopped = || stop.load(Ordering::Relaxed) || beside.failed();
+        let taken = take_steps(run, &|| beside.free(), clock, watcher, &stopped);
         taken.inspect_err(|_| failed.store(true, Ordering::Relaxed))
     };
     let (work, learned) = workers.play_beside(learn, &selfplay, numbers, stopped, on_game);
     clock.played(&work, due > 0, &stopwatch);
-    learned.map(|()| work.games)
+    (work, learned)
 }
 
 /// Takes the generation's games, now complete, into the counters and windows.
@@ -171,6 +204,7 @@ fn count_generation(run: &mut Run) {
     run.state.owed += positions as f64 * run.experiment.training.samples_per_position;
     run.state.due = run.experiment.steps_due(run.state.owed);
     run.state.owed -= run.experiment.samples_of(run.state.due);
+    run.note_due();
     run.state.games += run.current.len() as u64;
     run.add_to_windows(run.current.clone());
     // Kept before the last generation's steps as well: more generations may be asked for later,
@@ -188,7 +222,7 @@ fn learn(
 ) -> Result<bool, RunError> {
     let stopwatch = Stopwatch::start();
     let workers = run.experiment.machine.workers;
-    take_steps(run, &|| workers, clock, watcher, stop)?;
+    take_steps(run, &|| workers, clock, watcher, &|| stop.load(Ordering::Relaxed))?;
     clock.learned(&stopwatch);
     if run.state.due > 0 {
         return Ok(false);
@@ -203,25 +237,47 @@ fn take_steps(
     free: &dyn Fn() -> usize,
     clock: &mut Clock,
     watcher: &dyn Watcher,
-    stop: &AtomicBool,
+    stopped: &dyn Fn() -> bool,
 ) -> Result<(), RunError> {
-    let generation = run.state.generation;
-    let of = run.state.learned.steps() + run.state.due;
     if run.state.due > 0 && run.replay.positions() == 0 {
         return Err(RunError::NothingToLearn);
     }
-    while run.state.due > 0 && !stop.load(Ordering::Relaxed) {
-        let (began, threads) = (Instant::now(), free());
-        step(run, threads)?;
-        run.state.due -= 1;
-        clock.stepped(began.elapsed(), threads);
-        watcher.tell(&Event::Learning { generation, done: run.state.learned.steps(), of });
+    let of = run.state.learned.steps() + run.state.due;
+    let state = run.dir.join("state");
+    // A step that is half taken leaves a learner that nobody may save.
+    caught("the learner", || {
+        while run.state.due > 0 && !stopped() {
+            take_step(run, free(), clock, watcher, of)?;
+        }
+        Ok(())
+    })
+    .unwrap_or_else(|panic| Err(RunError::LearnerPanicked { panic, state }))
+}
+
+/// Takes one of the steps due, or goes back to a good learner where it cannot be taken.
+fn take_step(
+    run: &mut Run,
+    threads: usize,
+    clock: &mut Clock,
+    watcher: &dyn Watcher,
+    of: u64,
+) -> Result<(), RunError> {
+    let (began, maybe_good) = (Instant::now(), run.maybe_good());
+    if let Err(error) = step(run, threads) {
+        return run.take_back(error, watcher);
     }
+    if let Some(good) = maybe_good {
+        run.good = good;
+    }
+    run.state.due -= 1;
+    clock.stepped(began.elapsed(), threads);
+    let (generation, done) = (run.state.generation, run.state.learned.steps());
+    watcher.tell(&Event::Learning { generation, done, of });
     Ok(())
 }
 
 /// One learner step on samples that follow from the step's number; the threads change no bit of it.
-fn step(run: &mut Run, threads: usize) -> Result<(), RunError> {
+fn step(run: &mut Run, threads: usize) -> Result<(), LearnError> {
     let training = &run.experiment.training;
     let at = run.learner.steps();
     let mut rng = generator(run.experiment.seed, Purpose::Batch, at);
@@ -230,12 +286,9 @@ fn step(run: &mut Run, threads: usize) -> Result<(), RunError> {
         in_parallel(draws.chunks(training.micro_batch), &mut vec![(); threads], |(), some| {
             run.replay.batch(&run.encoding, some)
         });
-    let rate = run.experiment.training.learning_rate.at(at);
-    let report = run
-        .learner
-        .step(&micro_batches, rate, threads)
-        .map_err(|source| RunError::Learn { source, state: run.dir.join("state") })?;
+    let rate = run.learning_rate(at);
+    let report = run.learner.step(&micro_batches, rate, threads)?;
     run.state.learned.add(&report);
-    run.state.samples += training.batch_size as u64;
+    run.state.samples += run.experiment.training.batch_size as u64;
     Ok(())
 }

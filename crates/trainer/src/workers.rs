@@ -1,10 +1,10 @@
 //! Self-play on all cores: a worker a core, each with its own games and its own evaluator.
 
+use crate::panics::{Panic, caught};
 use keiko_network::{CachedEvaluator, Encoding, Inference, NetworkEvaluator, Weights};
 use keiko_selfplay::{GameRecord, SelfPlay};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
-use std::thread::ScopedJoinHandle;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Workers and what they share. Nothing of it changes a game.
@@ -38,15 +38,43 @@ pub struct Work {
     pub inside_network: Duration,
     /// Time without a game or anything else to do, while others finished theirs.
     pub waited: Duration,
+    /// What a worker said that panicked: the others stopped then, and finished games are there.
+    pub panic: Option<Panic>,
+}
+
+/// The workers as who does something else beside them sees them.
+pub struct Beside {
+    free: AtomicUsize,
+    failed: AtomicBool,
+}
+
+impl Beside {
+    /// How many threads are free for something else, the caller's own included: those whose
+    /// games are over.
+    pub fn free(&self) -> usize {
+        self.free.load(Ordering::Relaxed)
+    }
+
+    /// Whether a worker panicked, so that there is nothing to go on for.
+    pub fn failed(&self) -> bool {
+        self.failed.load(Ordering::Relaxed)
+    }
 }
 
 impl Work {
     /// Takes the workers' shares together, now that the last game is over. Whose games were over
     /// before `done_beside` was free for what was done beside them until then.
-    fn of(games: Vec<GameRecord>, shares: &[Share], done_beside: Instant) -> Work {
+    fn of(games: Vec<GameRecord>, shares: Vec<Result<Share, Panic>>, done_beside: Instant) -> Work {
         let now = Instant::now();
         let mut work = Work { games, ..Work::default() };
         for share in shares {
+            let share = match share {
+                Ok(share) => share,
+                Err(panic) => {
+                    work.panic.get_or_insert(panic);
+                    continue;
+                }
+            };
             work.evaluations += share.evaluations;
             work.remembered += share.remembered;
             work.playing += share.playing;
@@ -71,45 +99,53 @@ impl Workers<'_> {
     }
 
     /// As `play`, but the caller's thread does something else first, and plays with the others
-    /// after that. What it does may ask how many threads are free for it, its own included: those
-    /// whose games are over.
+    /// after that. What it does hears from the workers meanwhile.
     pub fn play_beside<T>(
         &self,
-        other: impl FnOnce(&dyn Fn() -> usize) -> T,
+        other: impl FnOnce(&Beside) -> T,
         selfplay: &SelfPlay,
         numbers: &[u64],
         stop: impl Fn() -> bool + Sync,
         on_game: impl Fn(u64) + Sync,
     ) -> (Work, T) {
         let (next, games) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+        let beside = Beside { free: AtomicUsize::new(1), failed: AtomicBool::new(false) };
         let finished = |game| {
-            let mut games = games.lock().expect("no panic while a game is added");
+            // Who panicked while it was held had added its game.
+            let mut games = games.lock().unwrap_or_else(PoisonError::into_inner);
             games.push(game);
             on_game(games.len() as u64);
         };
         let take = || numbers.get(next.fetch_add(1, Ordering::Relaxed)).copied();
+        let stop = || stop() || beside.failed();
         let play = || match next.load(Ordering::Relaxed) < numbers.len() {
-            true => self.play_alone(selfplay, &take, &finished, &stop),
-            false => Share::default(),
+            // Nobody waits for a worker that is gone: the others stop, too.
+            true => {
+                caught("a self-play worker", || self.play_alone(selfplay, &take, &finished, &stop))
+                    .inspect_err(|_| beside.failed.store(true, Ordering::Relaxed))
+            }
+            false => Ok(Share::default()),
         };
-        let free = AtomicUsize::new(1);
         let (shares, done_beside, result) = std::thread::scope(|scope| {
             let player = |_| {
                 scope.spawn(|| {
                     let share = play();
-                    free.fetch_add(1, Ordering::Relaxed);
+                    beside.free.fetch_add(1, Ordering::Relaxed);
                     share
                 })
             };
             let threads: Vec<_> = (1..self.count).map(player).collect();
-            let result = other(&|| free.load(Ordering::Relaxed));
+            let result = other(&beside);
             let done_beside = Instant::now();
             let mut shares = vec![play()];
+            let share_of = |thread: std::thread::ScopedJoinHandle<'_, _>| {
+                thread.join().expect("what panics in a worker is caught there")
+            };
             shares.extend(threads.into_iter().map(share_of));
             (shares, done_beside, result)
         });
-        let games = games.into_inner().expect("no panic while a game is added");
-        (Work::of(games, &shares, done_beside), result)
+        let games = games.into_inner().unwrap_or_else(PoisonError::into_inner);
+        (Work::of(games, shares, done_beside), result)
     }
 
     /// One worker's share of the games.
@@ -138,10 +174,6 @@ impl Workers<'_> {
             ended: Some(Instant::now()),
         }
     }
-}
-
-fn share_of(thread: ScopedJoinHandle<'_, Share>) -> Share {
-    thread.join().expect("a self-play worker panicked")
 }
 
 /// What one worker did.

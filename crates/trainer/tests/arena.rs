@@ -58,7 +58,11 @@ fn search_beats_random_play() {
 struct Stubborn;
 
 impl Player for Stubborn {
-    fn choose(&mut self, turns: &[Turn<'_>]) -> Result<Vec<Option<Move>>, PlayerError> {
+    fn choose(
+        &mut self,
+        turns: &[Turn<'_>],
+        _stop: &dyn Fn() -> bool,
+    ) -> Result<Vec<Option<Move>>, PlayerError> {
         let rules = turns.first().map(|turn| Arc::clone(turn.game.rules()));
         let mv = rules.map(|rules| Move::from_usi(&rules, rules.start(), "5d5c").unwrap());
         Ok(turns.iter().map(|_| mv).collect())
@@ -69,7 +73,11 @@ impl Player for Stubborn {
 struct Resigns;
 
 impl Player for Resigns {
-    fn choose(&mut self, turns: &[Turn<'_>]) -> Result<Vec<Option<Move>>, PlayerError> {
+    fn choose(
+        &mut self,
+        turns: &[Turn<'_>],
+        _stop: &dyn Fn() -> bool,
+    ) -> Result<Vec<Option<Move>>, PlayerError> {
         Ok(vec![None; turns.len()])
     }
 }

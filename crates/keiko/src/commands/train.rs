@@ -1,10 +1,11 @@
 //! `keiko train`: the main job.
 
 use crate::failure::STOPPED;
+use crate::limits::{Limited, Limits};
 use crate::watch::Terminal;
 use crate::{Failure, stop};
 use keiko_network::{Features, Precision};
-use keiko_trainer::{Experiment, Finish, Run, train};
+use keiko_trainer::{Experiment, Finish, Run, begin_with, train};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -23,6 +24,11 @@ pub(crate) struct Arguments {
     /// Override a value of the experiment; may be given many times.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     set: Vec<String>,
+    /// Begin with the weights of a published network instead of from nothing.
+    #[arg(long, value_name = "NETWORK")]
+    init: Option<PathBuf>,
+    #[command(flatten)]
+    limits: Limits,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
@@ -32,6 +38,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         .clone()
         .unwrap_or_else(|| PathBuf::from("checkpoints").join(&experiment.name));
     let stop = stop::on_signal()?;
+    stop::ignore_hangup()?;
+    if let Some(network) = &arguments.init {
+        begin_with(&dir, &experiment, network)?;
+    }
     let (mut run, opened) = Run::open(&dir, &experiment)?;
     let terminal = Terminal::new(&dir)?;
     for warning in &opened.warnings {
@@ -49,8 +59,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     if let Some(advice) = slow(experiment.inference.precision, Features::detect()) {
         terminal.say(&advice);
     }
-    terminal.say(&opening_line(&run, opened.resumed));
-    let finish = train(&mut run, &terminal, &stop)?;
+    terminal.say(&opening_line(&run));
+    let limited = Limited::new(arguments.limits, &terminal, &stop);
+    let finish = train(&mut run, &limited, &stop)?;
     let (generation, step) = (run.state().generation, run.steps());
     match finish {
         Finish::Done => {
@@ -59,17 +70,18 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
             Ok(ExitCode::SUCCESS)
         }
         Finish::Stopped => {
+            let why = limited.reached().map_or(String::new(), |limit| format!(" by {limit}"));
             terminal.say(&format!(
-                "stopped in generation {generation} at step {step}; the same command goes on"
+                "stopped{why} in generation {generation} at step {step}; the same command goes on"
             ));
             Ok(ExitCode::from(STOPPED))
         }
     }
 }
 
-fn opening_line(run: &Run, resumed: bool) -> String {
+fn opening_line(run: &Run) -> String {
     let (experiment, state) = (run.experiment(), run.state());
-    let how = if resumed { "goes on" } else { "begins" };
+    let how = if state.games == 0 { "begins" } else { "goes on" };
     format!(
         "{} {how} in {} at generation {} of {}, step {}, with {} games; {} {} on {}",
         experiment.name,

@@ -314,6 +314,18 @@ impl Experiment {
                 "1 to 1000000",
             ),
             check_all("training.learning_rate", &t.learning_rate, small, "rates from 0 to 1"),
+            check(
+                "training.learning_retries",
+                t.learning_retries,
+                t.learning_retries <= 1000,
+                "0 to 1000",
+            ),
+            check(
+                "training.retry_rate_factor",
+                t.retry_rate_factor,
+                t.retry_rate_factor > 0.0 && t.retry_rate_factor < 1.0,
+                "above 0, below 1",
+            ),
         ]
     }
 
@@ -354,6 +366,18 @@ impl Experiment {
                 m.replay_mebibytes,
                 is_bound(m.replay_mebibytes),
                 BOUND,
+            ),
+            check(
+                "machine.disk_reserve_mebibytes",
+                m.disk_reserve_mebibytes,
+                m.disk_reserve_mebibytes <= 1_000_000_000,
+                "0 to 1000000000",
+            ),
+            check(
+                "machine.memory_mebibytes",
+                m.memory_mebibytes,
+                m.memory_mebibytes <= 1_000_000_000,
+                "0 to 1000000000",
             ),
         ]
     }

@@ -1,10 +1,10 @@
 //! Experiments written before some keys existed.
 
-/// What having none of these keys meant when there were none: published experiments have to load,
-/// and runs of that time to go on. Keys that came together stand together, the oldest first.
-const MEANT: [&str; 2] = [FORCED_WINS_AND_STARTS, BOUNDS];
+/// What having none of these keys meant when there were none, for keys that came together:
+/// published experiments have to load, and runs of that time to go on.
+const MEANT: [&str; 3] = [STARTS_AND_ENDS, BOUNDS, FAULTS];
 
-const FORCED_WINS_AND_STARTS: &str = "
+const STARTS_AND_ENDS: &str = "
 [search]
 kind = \"gumbel\"
 [search.puct]
@@ -38,13 +38,24 @@ games_mebibytes = 0
 replay_mebibytes = 0
 ";
 
-/// Adds what an older experiment meant, where it has none of the keys that came together: whether it
-/// did. A file that has some of them is a new one, and has to have them all.
+const FAULTS: &str = "
+[training]
+learning_retries = 0
+retry_rate_factor = 0.5
+[machine]
+disk_reserve_mebibytes = 0
+memory_mebibytes = 0
+";
+
+/// Adds what an older experiment meant, where it has none of the keys that came together: whether
+/// it did. A file that has some of them is a new one, and has to have them all.
 pub(super) fn complete(experiment: &mut toml::Table) -> bool {
-    MEANT.iter().fold(false, |did, meant| add(experiment, meant) || did)
+    // Each for itself: no age of a file is to spare another one its keys.
+    let added = MEANT.map(|meant| complete_by(experiment, meant));
+    added.contains(&true)
 }
 
-fn add(experiment: &mut toml::Table, meant: &str) -> bool {
+fn complete_by(experiment: &mut toml::Table, meant: &str) -> bool {
     let meant: toml::Table = toml::from_str(meant).expect("what was meant is well formed");
     let sections = meant.iter().map(|(name, keys)| {
         let keys = keys.as_table().expect("what was meant is in sections");
