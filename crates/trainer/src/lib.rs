@@ -6,10 +6,12 @@
 pub mod arena;
 mod checkpoint;
 mod clock;
+mod dashboard;
 pub mod elo;
 mod experiment;
 mod measure;
 pub mod metrics;
+pub mod pictures;
 mod replay;
 mod run;
 mod statistics;

@@ -2,8 +2,9 @@
 
 use crate::checkpoint::Phase;
 use crate::clock::{Clock, Stopwatch};
+use crate::dashboard::describe;
 use crate::elo::Strength;
-use crate::measure::{self, measure};
+use crate::measure::measure;
 use crate::run::{Run, RunError, is_held_out};
 use keiko_network::in_parallel;
 use keiko_selfplay::{GameRecord, Purpose, generator};
@@ -86,7 +87,7 @@ pub enum Finish {
 /// When something cannot be read or written, or the learner meets a number that is none.
 pub fn train(run: &mut Run, watcher: &dyn Watcher, stop: &AtomicBool) -> Result<Finish, RunError> {
     let mut clock = Clock::start(run.experiment.machine.workers);
-    measure::describe(run)?;
+    describe(run)?;
     while run.state.generation < run.experiment.training.generations {
         let complete = match run.state.phase {
             Phase::Play => play(run, &mut clock, watcher, stop)?,
