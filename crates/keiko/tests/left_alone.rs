@@ -234,7 +234,7 @@ fn a_fork_goes_on_with_other_settings_and_keeps_what_it_must() {
     refused("chess", &["rules=minishogi"], &["is a run of doubutsu, not of minishogi"]);
     refused("other", &[], &["exists already"]);
     refused("odd", &["training.batch_siez=3"], &["did you mean `training.batch_size`"]);
-    expect(&fork(folder.path(), "none", &[]), USAGE, &["not a run"]);
+    expect(&fork(folder.path(), "none", &[]), USAGE, &["there is no run in this folder"]);
     assert!(!path("wider").exists() && !path("chess").exists() && !path("none").exists());
 }
 

@@ -26,7 +26,7 @@ const TOKIN: (&str, &str) = ("と", "TO");
 
 impl Rules {
     /// A role's name in kanji, where every front of the game has one; else its letters.
-    pub(crate) fn kanji(&self, role: Role) -> &str {
+    pub fn kanji(&self, role: Role) -> &str {
         self.known_name(role).map_or(self.role_name(role), |(kanji, _)| kanji)
     }
 

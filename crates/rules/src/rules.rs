@@ -184,7 +184,7 @@ impl Rules {
     }
 
     /// A square's column, from the left, and rank, from the top, as Black sees them.
-    pub(crate) fn column_and_rank(&self, square: Square) -> (usize, usize) {
+    pub fn column_and_rank(&self, square: Square) -> (usize, usize) {
         (square.index() % self.files(), square.index() / self.files())
     }
 

@@ -353,7 +353,7 @@ impl Experiment {
     }
 
     /// Every key with its sections, and its value as TOML.
-    fn flat(&self) -> BTreeMap<String, String> {
+    pub(crate) fn flat(&self) -> BTreeMap<String, String> {
         let table = toml::Table::try_from(self).expect("an experiment is plain data");
         let text = |(key, value): (String, &toml::Value)| (key, value.to_string());
         entries(&table).into_iter().map(text).collect()

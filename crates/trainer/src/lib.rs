@@ -6,6 +6,7 @@
 pub mod arena;
 mod checkpoint;
 mod clock;
+mod dashboard;
 mod disk;
 pub mod elo;
 mod experiment;
@@ -14,6 +15,7 @@ mod memory;
 pub mod metrics;
 mod origin;
 mod panics;
+pub mod pictures;
 mod records;
 mod recovery;
 mod replay;

@@ -3,8 +3,9 @@
 use crate::arena::{Match, Played, Player, RandomPlayer, SearchPlayer, tally};
 use crate::checkpoint::{Phase, Published};
 use crate::clock::{Clock, Stopwatch};
+use crate::dashboard::{distributions, exhibit};
 use crate::elo::Strength;
-use crate::metrics::Chart;
+use crate::metrics::SESSIONS_TAG;
 use crate::run::{Run, RunError, now};
 use crate::statistics::{self, StepSums};
 use crate::train::{Event, Watcher};
@@ -31,46 +32,8 @@ const NETWORK_LICENCE: &str = "MIT OR Apache-2.0";
 /// Figures by tag.
 type Figures = Vec<(String, f64)>;
 
-/// Writes what a dashboard shows beside the curves, once in a run.
-pub(crate) fn describe(
-    run: &mut Run,
-    watcher: &dyn Watcher,
-    stop: &AtomicBool,
-) -> Result<(), RunError> {
-    if run.metrics.has_layout() {
-        return Ok(());
-    }
-    let chart = |title: &str, tags: &[&str]| Chart::lines(title, tags);
-    let learning = [
-        chart("policy loss", &["loss/policy", "loss_holdout/policy"]),
-        chart("value loss", &["loss/value", "loss_holdout/value"]),
-        chart("Elo", &["arena/elo"]),
-    ];
-    let selfplay = [
-        chart("ends", &["selfplay/ends_.*"]),
-        chart("length", &["selfplay/length"]),
-        chart("first player", &["selfplay/first_player_score"]),
-    ];
-    let training = [chart("samples per position", &["ratio/.*"]), chart("window", &["replay/.*"])];
-    let machine = [
-        chart("rates", &["system/.*_per_second"]),
-        chart("busy", &["system/busy_share"]),
-        chart("idle seconds", &["system/idle_.*"]),
-        chart("memory", &["system/memory_mib"]),
-    ];
-    run.metrics.layout(&[
-        ("Am I learning?", &learning),
-        ("Is self-play healthy?", &selfplay),
-        ("Is training starved?", &training),
-        ("Is the machine healthy?", &machine),
-    ])?;
-    let text = format!("```toml\n{}```", run.experiment.to_toml());
-    run.metrics.text("experiment", 0, &text)?;
-    run.patiently(watcher, stop, flush)
-}
-
 /// Writes the figures that are queued.
-fn flush(run: &mut Run) -> Result<(), RunError> {
+pub(crate) fn flush(run: &mut Run) -> Result<(), RunError> {
     Ok(run.metrics.flush(now())?)
 }
 
@@ -89,7 +52,8 @@ pub(crate) fn measure(
     let selfplay = run.experiment.selfplay(&run.rules, run.learner.steps(), generation);
     let games = statistics::of_games(&run.current, &selfplay);
     figures.extend(games.into_iter().map(|(tag, value)| (tag.to_owned(), value)));
-    if let Some(learned) = run.generation_to_publish() {
+    let published = run.generation_to_publish();
+    if let Some(learned) = published {
         let network = run.patiently(watcher, stop, |run| publish(run))?;
         match measure_strength(run, learned, &network, watcher, stop)? {
             Some(strength) => figures.extend(strength),
@@ -98,8 +62,9 @@ pub(crate) fn measure(
     }
     clock.measured(&stopwatch);
     figures.extend(machine_figures(clock));
+    figures.push((SESSIONS_TAG.to_owned(), run.metrics.sessions() as f64));
     let step = run.learner.steps();
-    record(run, &figures, step)?;
+    record(run, &figures, step, published.is_some())?;
     run.patiently(watcher, stop, flush)?;
     watcher.tell(&Event::Generation { generation, step, figures: &figures });
     *clock = Clock::start(run.experiment.machine.workers);
@@ -122,7 +87,14 @@ fn begin_next_generation(run: &mut Run) {
     run.state.phase = Phase::Play;
 }
 
-fn record(run: &mut Run, figures: &[(String, f64)], step: u64) -> Result<(), RunError> {
+/// Writes the figures of a generation, its distributions, and what is shown of its network where
+/// that was published.
+fn record(
+    run: &mut Run,
+    figures: &[(String, f64)],
+    step: u64,
+    published: bool,
+) -> Result<(), RunError> {
     // When more generations are asked for later, the steps of the first of them were taken, and
     // reported, when the run was to end.
     let is_reported = step > 0 && run.state.learned.steps() == 0;
@@ -131,6 +103,10 @@ fn record(run: &mut Run, figures: &[(String, f64)], step: u64) -> Result<(), Run
     }
     for (tag, value) in figures {
         run.metrics.scalar(tag, step, *value)?;
+    }
+    distributions(run, step)?;
+    if published {
+        exhibit(run, step)?;
     }
     Ok(())
 }

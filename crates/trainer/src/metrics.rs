@@ -1,18 +1,21 @@
 //! What a run tells the world: TensorBoard event files in `tensorboard/` and the same numbers
 //! in `metrics.jsonl`. The only module that knows TensorBoard.
 //!
-//! Values are queued by `scalar`, `text` and `histogram` and written by `flush`. A checkpoint
-//! keeps `position()`; `Metrics::open` with it cuts everything written later, so that after a
-//! resume no curve overlaps itself.
+//! Values are queued by `scalar`, `text`, `histogram` and `picture` and written by `flush`. A
+//! checkpoint keeps `position()`; `Metrics::open` with it cuts everything written later, so that
+//! after a resume no curve overlaps itself. Behind a checkpoint an event file that has grown long
+//! is followed by a new one.
 
 mod event;
 mod files;
 mod log;
 mod output;
+mod settings;
 
 pub use event::Chart;
 pub use log::{Line, comparable, read_lines};
 
+use crate::pictures::Picture;
 use event::Value;
 use files::{event_file_name, next_event_file, restore_event_files};
 use output::Output;
@@ -24,10 +27,15 @@ use std::path::{Path, PathBuf};
 
 /// Tags, or beginnings of tags that end in `/`, whose values may differ between two machines
 /// or two runs of one experiment. Everything else is a function of the experiment and its seed.
-pub const MACHINE_DEPENDENT: &[&str] = &["system/"];
+pub const MACHINE_DEPENDENT: &[&str] = &["system/", SESSIONS_TAG];
+
+/// How often the run was begun or gone on with so far.
+pub(crate) const SESSIONS_TAG: &str = "events/sessions";
 
 const EVENTS: &str = "tensorboard";
 const LINES: &str = "metrics.jsonl";
+/// An event file that is this long, in bytes, when a checkpoint is made is followed by a new one.
+const EVENT_FILE_BYTES: u64 = 8 << 20;
 /// Keys of a line of `metrics.jsonl` that are no tags.
 const RESERVED: [&str; 2] = ["step", "wall_time"];
 
@@ -48,6 +56,9 @@ pub struct MetricsPosition {
     pub lines: u64,
     /// The last step each tag has a value for.
     pub last_steps: BTreeMap<String, u64>,
+    /// How often the run was begun or gone on with.
+    #[serde(default)]
+    pub sessions: u64,
 }
 
 /// Why metrics cannot be written or read.
@@ -109,6 +120,9 @@ pub struct Metrics {
     older: BTreeMap<String, u64>,
     last_steps: BTreeMap<String, u64>,
     queue: Vec<Queued>,
+    sessions: u64,
+    /// Longest event file at a checkpoint, in bytes.
+    event_file_bytes: u64,
 }
 
 /// A value waiting for the next flush.
@@ -139,10 +153,23 @@ impl Metrics {
         let (lines, lines_missing) = Output::open(run.join(LINES), position.lines)?;
         missing.extend(lines_missing);
         let (events, _) = Output::open(dir.join(event_file_name(next)), 0)?;
-        let last_steps = position.last_steps.clone();
-        let mut metrics = Metrics { events, lines, older, last_steps, queue: Vec::new() };
+        let mut metrics = Metrics {
+            events,
+            lines,
+            older,
+            last_steps: position.last_steps.clone(),
+            queue: Vec::new(),
+            sessions: position.sessions + 1,
+            event_file_bytes: EVENT_FILE_BYTES,
+        };
         metrics.begin_events(wall_time)?;
         Ok((metrics, missing))
+    }
+
+    /// How often the run was begun or gone on with, this time included. A session that ended
+    /// before its first checkpoint is not counted.
+    pub(crate) fn sessions(&self) -> u64 {
+        self.sessions
     }
 
     /// What an event file begins with. The session start tells a TensorBoard that is watching
@@ -177,11 +204,34 @@ impl Metrics {
         self.queue(tag, step, Value::Histogram(event::Histogram::of(values)))
     }
 
+    /// Queues a picture. Pictures are not in `metrics.jsonl`.
+    ///
+    /// # Errors
+    /// As `scalar`.
+    pub fn picture(&mut self, tag: &str, step: u64, picture: Picture) -> Result<(), MetricsError> {
+        self.queue(tag, step, Value::Image(picture))
+    }
+
+    /// Queues an experiment's settings, TOML values by key, for TensorBoard's table of runs; beside
+    /// them it shows the last values of some tags, `results`. Once per run.
+    ///
+    /// # Errors
+    /// As `scalar`: also when the run has settings already.
+    pub fn settings(
+        &mut self,
+        settings: &BTreeMap<String, String>,
+        results: &[&str],
+    ) -> Result<(), MetricsError> {
+        let columns = settings::columns(settings, results)?;
+        self.queue(settings::COLUMNS_TAG, 0, Value::Settings(columns))?;
+        self.queue(settings::VALUES_TAG, 0, Value::Settings(settings::values(settings)?))
+    }
+
     /// Queues the layout of TensorBoard's custom scalars: sections of charts. Once per run.
     ///
     /// # Errors
     /// As `scalar`: also when the run has a layout already, see `has_layout`.
-    pub fn layout(&mut self, sections: &[(&str, &[Chart])]) -> Result<(), MetricsError> {
+    pub fn layout(&mut self, sections: &[(&str, &[Chart<'_>])]) -> Result<(), MetricsError> {
         let layout = event::layout(sections)?;
         self.queue(event::LAYOUT_TAG, 0, Value::Layout(layout))
     }
@@ -238,10 +288,28 @@ impl Metrics {
         self.flush(wall_time)?;
         self.events.sync()?;
         self.lines.sync()?;
+        if self.events.length >= self.event_file_bytes {
+            self.begin_next_event_file(wall_time)?;
+        }
         let mut event_files = self.older.clone();
         event_files.insert(self.events.name(), self.events.length);
-        let last_steps = self.last_steps.clone();
-        Ok(MetricsPosition { event_files, lines: self.lines.length, last_steps })
+        Ok(MetricsPosition {
+            event_files,
+            lines: self.lines.length,
+            last_steps: self.last_steps.clone(),
+            sessions: self.sessions,
+        })
+    }
+
+    /// Nothing is void here, so the new file says nothing of a session.
+    fn begin_next_event_file(&mut self, wall_time: f64) -> Result<(), MetricsError> {
+        let dir = self.events.path.parent().expect("an event file lies in a folder");
+        let (mut next, _) = Output::open(dir.join(event_file_name(next_event_file(dir)?)), 0)?;
+        next.append(&event::file_version(wall_time)?)?;
+        next.sync()?;
+        let full = std::mem::replace(&mut self.events, next);
+        self.older.insert(full.name(), full.length);
+        Ok(())
     }
 }
 

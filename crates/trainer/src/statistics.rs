@@ -147,7 +147,8 @@ fn first_players_score(game: &GameRecord) -> f64 {
     Wdl::of(game.ending.outcome, game.start.first_mover()).score().into()
 }
 
-fn entropy(policy: &[(keiko_rules::Move, f32)]) -> f64 {
+/// The entropy of a policy, in nats.
+pub(crate) fn entropy(policy: &[(keiko_rules::Move, f32)]) -> f64 {
     let term = |&(_, p): &(_, f32)| if p > 0.0 { -f64::from(p) * f64::from(p).ln() } else { 0.0 };
     policy.iter().map(term).sum()
 }

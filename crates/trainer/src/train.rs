@@ -2,8 +2,9 @@
 
 use crate::checkpoint::Phase;
 use crate::clock::{Clock, Stopwatch};
+use crate::dashboard::describe;
 use crate::elo::Strength;
-use crate::measure::{self, measure};
+use crate::measure::measure;
 use crate::memory::MemoryBound;
 use crate::panics::caught;
 use crate::run::{Run, RunError, is_held_out};
@@ -107,7 +108,7 @@ pub fn train(run: &mut Run, watcher: &dyn Watcher, stop: &AtomicBool) -> Result<
 
 fn go_on(run: &mut Run, watcher: &dyn Watcher, stop: &AtomicBool) -> Result<Finish, RunError> {
     let mut clock = Clock::start(run.experiment.machine.workers);
-    measure::describe(run, watcher, stop)?;
+    describe(run, watcher, stop)?;
     while run.state.generation < run.experiment.training.generations {
         let complete = match run.state.phase {
             Phase::Play => play(run, &mut clock, watcher, stop),

@@ -2,10 +2,11 @@
 //! tensorboard-rs; its own file writer panics on a full disk and buffers nothing.
 
 use super::MetricsError;
+use crate::pictures::Picture;
 use protobuf::Message;
 use tensorboard_proto::event::{Event, SessionLog, SessionLog_SessionStatus};
-use tensorboard_proto::layout::{Category, Chart as ChartProto, Layout};
-use tensorboard_proto::summary::{HistogramProto, Summary, Summary_Value};
+use tensorboard_proto::layout::{Category, Chart as ChartProto, Layout, MarginChartContent_Series};
+use tensorboard_proto::summary::{HistogramProto, Summary, Summary_Image, Summary_Value};
 use tensorboard_proto::tensor::TensorProto;
 use tensorboard_proto::tensor_shape::TensorShapeProto_Dim;
 use tensorboard_proto::types::DataType;
@@ -14,23 +15,49 @@ use tensorboard_rs::record_writer::RecordWriter;
 /// The tag under which TensorBoard looks for the layout of custom scalars.
 pub(super) const LAYOUT_TAG: &str = "custom_scalars__config__";
 
+/// TensorBoard's number for pictures of red, green and blue.
+const RGB: i32 = 3;
+
 /// Buckets of a histogram.
 const BUCKETS: usize = 30;
 
 /// A chart of TensorBoard's custom scalars.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Chart {
-    /// Its title.
-    pub title: String,
-    /// Tags of its lines, as regular expressions.
-    pub tags: Vec<String>,
+#[derive(Copy, Clone, PartialEq, Debug)]
+pub enum Chart<'a> {
+    /// A line for each tag.
+    Lines {
+        /// The chart's title.
+        title: &'a str,
+        /// Tags, as regular expressions.
+        tags: &'a [&'a str],
+    },
+    /// A line with a band around it: the tag, and the same with `_low` and with `_high`.
+    Band {
+        /// The chart's title.
+        title: &'a str,
+        /// The tag.
+        tag: &'a str,
+    },
 }
 
-impl Chart {
-    /// A chart with a line for each of these tags.
-    pub fn lines(title: &str, tags: &[&str]) -> Chart {
-        let tags = tags.iter().map(|&tag| tag.to_owned()).collect();
-        Chart { title: title.to_owned(), tags }
+impl Chart<'_> {
+    fn to_proto(self) -> ChartProto {
+        let mut proto = ChartProto::new();
+        match self {
+            Chart::Lines { title, tags } => {
+                proto.set_title(title.to_owned());
+                proto.mut_multiline().mut_tag().extend(tags.iter().map(|&tag| tag.to_owned()));
+            }
+            Chart::Band { title, tag } => {
+                proto.set_title(title.to_owned());
+                let mut series = MarginChartContent_Series::new();
+                series.set_value(tag.to_owned());
+                series.set_lower(format!("{tag}_low"));
+                series.set_upper(format!("{tag}_high"));
+                proto.mut_margin().mut_series().push(series);
+            }
+        }
+        proto
     }
 }
 
@@ -40,7 +67,10 @@ pub(super) enum Value {
     Scalar(f64),
     Text(String),
     Histogram(Histogram),
+    Image(Picture),
     Layout(Vec<u8>),
+    /// The experiment's settings as TensorBoard's plugin for them wants them.
+    Settings(Vec<u8>),
 }
 
 impl Value {
@@ -48,7 +78,7 @@ impl Value {
     pub(super) fn scalar(&self) -> Option<Option<f64>> {
         match self {
             Value::Scalar(value) => Some(value.is_finite().then_some(*value)),
-            Value::Text(_) | Value::Histogram(_) | Value::Layout(_) => None,
+            _ => None,
         }
     }
 }
@@ -149,6 +179,18 @@ fn summary_value(tag: &str, value: &Value) -> Summary_Value {
             tensor.mut_tensor_shape().mut_dim().push(dimension);
             proto.set_tensor(tensor);
         }
+        Value::Image(picture) => {
+            let mut image = Summary_Image::new();
+            image.set_width(picture.width as i32);
+            image.set_height(picture.height as i32);
+            image.set_colorspace(RGB);
+            image.set_encoded_image_string(picture.png.clone());
+            proto.set_image(image);
+        }
+        Value::Settings(settings) => {
+            set_plugin(&mut proto, "hparams");
+            proto.mut_metadata().mut_plugin_data().set_content(settings.clone());
+        }
         Value::Layout(layout) => {
             set_plugin(&mut proto, "custom_scalars");
             proto.set_tensor(string_tensor(layout.clone()));
@@ -171,25 +213,18 @@ fn string_tensor(bytes: Vec<u8>) -> TensorProto {
 }
 
 /// The layout of custom scalars, as the bytes of its protocol buffer.
-pub(super) fn layout(sections: &[(&str, &[Chart])]) -> Result<Vec<u8>, MetricsError> {
+pub(super) fn layout(sections: &[(&str, &[Chart<'_>])]) -> Result<Vec<u8>, MetricsError> {
     let mut layout = Layout::new();
     for (title, charts) in sections {
         let mut category = Category::new();
         category.set_title((*title).to_owned());
-        for chart in *charts {
-            let mut proto = ChartProto::new();
-            proto.set_title(chart.title.clone());
-            for tag in &chart.tags {
-                proto.mut_multiline().mut_tag().push(tag.clone());
-            }
-            category.mut_chart().push(proto);
-        }
+        category.mut_chart().extend(charts.iter().map(|chart| chart.to_proto()));
         layout.mut_category().push(category);
     }
     encode(&layout)
 }
 
-fn encode(message: &impl Message) -> Result<Vec<u8>, MetricsError> {
+pub(super) fn encode(message: &impl Message) -> Result<Vec<u8>, MetricsError> {
     message.write_to_bytes().map_err(|error| MetricsError::Encode(error.to_string()))
 }
 

@@ -43,7 +43,11 @@ fn one_line_and_one_event_per_step() {
     let run = tempfile::tempdir().unwrap();
     let mut metrics = open(run.path(), &MetricsPosition::default());
     assert!(!metrics.has_layout());
-    metrics.layout(&[("Am I learning?", &[Chart::lines("loss", &["loss/.*"])])]).unwrap();
+    let charts = [
+        Chart::Lines { title: "loss", tags: &["loss/.*"] },
+        Chart::Band { title: "Elo", tag: "arena/elo" },
+    ];
+    metrics.layout(&[("Am I learning?", &charts)]).unwrap();
     assert!(metrics.has_layout());
     metrics.text("text/experiment", 0, "# smoke").unwrap();
     metrics.histogram("selfplay/lengths", 0, &[1.0, 2.0, f32::NAN]).unwrap();
@@ -194,4 +198,47 @@ fn errors_name_the_file() {
     fs::write(run.path().join(EVENTS), "a file").unwrap();
     let error = Metrics::open(run.path(), &MetricsPosition::default(), 0.0).unwrap_err();
     assert!(error.to_string().contains("tensorboard"), "{error}");
+}
+
+#[test]
+fn a_long_event_file_is_followed_by_another_behind_a_checkpoint() {
+    let run = tempfile::tempdir().unwrap();
+    let mut metrics = open(run.path(), &MetricsPosition::default());
+    metrics.event_file_bytes = 200;
+    let mut names = Vec::new();
+    let mut positions = Vec::new();
+    for step in 1..8 {
+        report(&mut metrics, step);
+        let position = metrics.position(1010.0).unwrap();
+        names.push(position.event_files.len());
+        positions.push((position, contents(run.path())));
+    }
+    // The first report alone is shorter than that, two are longer.
+    assert_eq!(names[..3], [1, 2, 2], "{names:?}");
+    assert!(names[6] > 2, "{names:?}");
+    // Whichever checkpoint is gone back to: what came before it stays, what came later is void.
+    for (position, then) in positions.into_iter().rev() {
+        drop(open(run.path(), &position));
+        let now = contents(run.path());
+        for name in position.event_files.keys() {
+            let path = run.path().join(EVENTS).join(name);
+            assert_eq!(now[&path], then[&path], "{name}");
+        }
+        let new = now.iter().filter(|(path, bytes)| !then.contains_key(*path) && !bytes.is_empty());
+        assert_eq!(new.count(), 1);
+    }
+}
+
+#[test]
+fn sessions_are_counted() {
+    let run = tempfile::tempdir().unwrap();
+    let mut position = MetricsPosition::default();
+    for session in 1..4 {
+        let mut metrics = open(run.path(), &position);
+        assert_eq!(metrics.sessions(), session);
+        position = metrics.position(0.0).unwrap();
+    }
+    // One that was killed before its first checkpoint counts no more.
+    drop(open(run.path(), &position));
+    assert_eq!(open(run.path(), &position).sessions(), 4);
 }

@@ -1,0 +1,185 @@
+//! What a dashboard shows beside the curves: its layout, the experiment, distributions, pictures
+//! and a sample game. All of it follows from counts.
+
+use crate::measure::flush;
+use crate::metrics::Chart;
+use crate::pictures::{policy_on_board, value_curve};
+use crate::run::{Run, RunError};
+use crate::statistics::entropy;
+use crate::train::Watcher;
+use keiko_network::{Inference, NetworkEvaluator};
+use keiko_rules::{Game, Move, Outcome, kif_text};
+use keiko_selfplay::{Evaluator, GameRecord, Ply, StartKind};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// Sections of TensorBoard's custom scalars, with their charts.
+const LAYOUT: &[(&str, &[Chart<'_>])] = &[
+    (
+        "Am I learning?",
+        &[
+            Chart::Band { title: "Elo above the untrained network", tag: "arena/elo" },
+            Chart::Lines { title: "policy loss", tags: &["loss/policy", "loss_holdout/policy"] },
+            Chart::Lines { title: "value loss", tags: &["loss/value", "loss_holdout/value"] },
+            Chart::Lines {
+                title: "right guesses on held-out games",
+                tags: &["loss_holdout/policy_accuracy", "loss_holdout/value_accuracy"],
+            },
+        ],
+    ),
+    (
+        "Is self-play healthy?",
+        &[
+            Chart::Lines { title: "ends", tags: &["selfplay/ends_.*"] },
+            Chart::Lines { title: "length", tags: &["selfplay/length"] },
+            Chart::Lines {
+                title: "first player",
+                tags: &["selfplay/first_player_score", "selfplay/first_player_score_normal"],
+            },
+            Chart::Lines {
+                title: "policy",
+                tags: &["selfplay/policy_entropy", "selfplay/surprise"],
+            },
+        ],
+    ),
+    (
+        "Is training starved?",
+        &[
+            Chart::Lines { title: "samples per position", tags: &["ratio/.*"] },
+            Chart::Lines { title: "window", tags: &["replay/games", "replay/positions"] },
+            Chart::Lines {
+                title: "seconds",
+                tags: &["system/seconds_playing", "system/seconds_learning"],
+            },
+        ],
+    ),
+    (
+        "Is the machine healthy?",
+        &[
+            Chart::Lines { title: "rates", tags: &["system/.*_per_second"] },
+            Chart::Lines { title: "busy", tags: &["system/busy_share"] },
+            Chart::Lines { title: "idle seconds", tags: &["system/idle_.*"] },
+            Chart::Lines { title: "memory", tags: &["system/memory_mib"] },
+            Chart::Lines { title: "events", tags: &["events/.*"] },
+        ],
+    ),
+];
+
+/// Tags whose last values stand beside the settings in TensorBoard's table of runs.
+const RESULTS: &[&str] =
+    &["arena/elo", "arena/random_score", "loss_holdout/policy", "loss_holdout/value"];
+
+/// Writes what does not change, once in a run.
+pub(crate) fn describe(
+    run: &mut Run,
+    watcher: &dyn Watcher,
+    stop: &AtomicBool,
+) -> Result<(), RunError> {
+    if run.metrics.has_layout() {
+        return Ok(());
+    }
+    run.metrics.layout(LAYOUT)?;
+    run.metrics.settings(&run.experiment.flat(), RESULTS)?;
+    let text = format!("```toml\n{}```", run.experiment.to_toml());
+    run.metrics.text("experiment", 0, &text)?;
+    run.patiently(watcher, stop, flush)
+}
+
+/// Queues the distributions of a generation's games.
+pub(crate) fn distributions(run: &mut Run, step: u64) -> Result<(), RunError> {
+    let plies = || run.current.iter().flat_map(|game| &game.plies);
+    let full = || plies().filter(|ply| ply.full);
+    let all: [(&str, Vec<f32>); 5] = [
+        ("selfplay/lengths", run.current.iter().map(|game| game.len() as f32).collect()),
+        ("value/searched", plies().map(|ply| ply.root.score()).collect()),
+        ("value/network", plies().map(|ply| ply.raw.score()).collect()),
+        ("policy/entropies", full().map(|ply| entropy(&ply.policy) as f32).collect()),
+        ("policy/surprises", full().map(|ply| ply.surprise).collect()),
+    ];
+    for (tag, values) in all {
+        run.metrics.histogram(tag, step, &values)?;
+    }
+    Ok(())
+}
+
+/// Queues what is shown of a published network: its weights, its policy at the start and in a
+/// sample game, and that game.
+pub(crate) fn exhibit(run: &mut Run, step: u64) -> Result<(), RunError> {
+    let weights = run.learner.average();
+    for parameter in weights.parameters() {
+        let tag = format!("weights/{}", parameter.name);
+        run.metrics.histogram(&tag, step, &parameter.values)?;
+    }
+    let inference = Inference::exact();
+    let mut evaluator = NetworkEvaluator::new(weights, Arc::clone(&run.encoding), 1, &inference);
+    let mut draw = |game: &Game| {
+        policy_on_board(&run.rules, game.position(), &policy_of(&mut evaluator, game))
+    };
+    let start = draw(&Game::new(Arc::clone(&run.rules)));
+    run.metrics.picture("policy/start", step, start)?;
+    let Some(sample) = sample(&run.current) else {
+        return Ok(());
+    };
+    run.metrics.picture("policy/sample_game", step, draw(&most_surprising(run, sample)))?;
+    run.metrics.picture("value/sample_game", step, value_curve(sample))?;
+    let text = in_words(run, sample);
+    run.metrics.text("selfplay/sample_game", step, &text)?;
+    Ok(())
+}
+
+/// The first game from the normal start that was searched at all; else the first.
+fn sample(games: &[GameRecord]) -> Option<&GameRecord> {
+    let searched = || games.iter().filter(|game| !game.plies.is_empty());
+    searched().find(|game| game.start.kind == StartKind::Normal).or_else(|| searched().next())
+}
+
+fn policy_of(evaluator: &mut NetworkEvaluator, game: &Game) -> Vec<(Move, f32)> {
+    let mut legal = Vec::new();
+    game.legal_moves(&mut legal);
+    if legal.is_empty() {
+        return Vec::new();
+    }
+    let slot = evaluator.push(game, &legal);
+    evaluator.run();
+    legal.iter().copied().zip(evaluator.read(slot).prior.iter().copied()).collect()
+}
+
+/// Where in a game the search changed the network's mind most.
+fn most_surprising(run: &Run, record: &GameRecord) -> Game {
+    // The first of equals.
+    let surprise = |ply: &Ply| if ply.full { ply.surprise } else { f32::NEG_INFINITY };
+    let plies = record.plies.iter().enumerate().rev();
+    let most = plies.max_by(|(_, a), (_, b)| surprise(a).total_cmp(&surprise(b)));
+    let at = most.map_or(0, |(index, _)| index);
+    replayed(run, record, at)
+}
+
+/// A game before its searched ply `plies`.
+fn replayed(run: &Run, record: &GameRecord, plies: usize) -> Game {
+    let mut game =
+        record.opening(&run.rules).expect("a stored game starts from a position of its rules");
+    for ply in &record.plies[..plies] {
+        game.play(ply.mv);
+    }
+    game
+}
+
+/// A game as Markdown.
+fn in_words(run: &Run, record: &GameRecord) -> String {
+    let game = replayed(run, record, record.plies.len());
+    let result = match record.ending.outcome {
+        Outcome::Win(color) => format!("{color:?} won"),
+        Outcome::Draw => "drawn".to_owned(),
+    };
+    let moves: Vec<String> = game.moves().map(|mv| mv.to_usi(&run.rules)).collect();
+    format!(
+        "Game {} by network {}: {result} after {} plies ({:?})\n\n    position sfen {} moves {}\n\n```\n{}```",
+        record.number,
+        record.network,
+        record.len(),
+        record.ending.reason,
+        record.start.sfen,
+        moves.join(" "),
+        kif_text(&game, ["keiko", "keiko"]),
+    )
+}

@@ -1,0 +1,88 @@
+//! Pictures of every shipped game can be drawn, and show what they should.
+#![allow(clippy::unwrap_used)]
+
+use super::*;
+use keiko_rules::{Color, Ending, Game, Outcome, Reason, Rules};
+use keiko_selfplay::{GameRecord, Ply, Purpose, Start, StartKind, Wdl, generator, random_moves};
+use std::sync::Arc;
+
+/// Width, height and pixels of a picture, as a reader of PNG files sees it.
+fn decode(picture: &Picture) -> (u32, u32, Vec<u8>) {
+    let mut reader = png::Decoder::new(std::io::Cursor::new(&picture.png)).read_info().unwrap();
+    let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+    let info = reader.next_frame(&mut pixels).unwrap();
+    (info.width, info.height, pixels)
+}
+
+#[test]
+fn every_game_has_board_pictures() {
+    for &variant in Rules::variants() {
+        let rules = Arc::new(Rules::load(variant).unwrap());
+        for number in 0..5 {
+            let mut game = Game::new(Arc::clone(&rules));
+            random_moves(&mut game, 10 * number as u32, &mut generator(1, Purpose::Play, number));
+            let mut legal = Vec::new();
+            game.legal_moves(&mut legal);
+            let share = 1.0 / legal.len() as f32;
+            let policy: Vec<_> = legal.iter().map(|&mv| (mv, share)).collect();
+            let picture = policy_on_board(&rules, game.position(), &policy);
+            let (width, height, pixels) = decode(&picture);
+            assert_eq!((width, height), (picture.width, picture.height));
+            assert!(picture.png.len() < 20_000, "{variant}: {} bytes", picture.png.len());
+            let mean = 1.0 / policy.len() as f32;
+            assert!(mean > 0.0 && pixels.iter().any(|&byte| byte != 255), "{variant}");
+        }
+    }
+}
+
+#[test]
+fn the_likeliest_square_is_the_warmest() {
+    let rules = Arc::new(Rules::load("minishogi").unwrap());
+    let mut legal = Vec::new();
+    Game::new(Arc::clone(&rules)).legal_moves(&mut legal);
+    let only = |mv| decode(&policy_on_board(&rules, rules.start(), &[(mv, 1.0)])).2;
+    let pictures: Vec<_> = legal.iter().map(|&mv| only(mv)).collect();
+    for (index, picture) in pictures.iter().enumerate() {
+        assert!(!pictures[..index].contains(picture), "moves look alike");
+    }
+}
+
+/// A game of so many plies that Black thinks won.
+fn game(plies: usize) -> GameRecord {
+    let rules = Rules::load("minishogi").unwrap();
+    let mv = keiko_rules::Move::from_usi(&rules, rules.start(), "5d5c").unwrap();
+    let ply = |index: usize| Ply {
+        mv,
+        full: true,
+        simulations: 8,
+        raw: Wdl::DRAW,
+        root: if index.is_multiple_of(2) { Wdl::WIN } else { Wdl::LOSS },
+        policy: vec![(mv, 1.0)],
+        surprise: 0.0,
+        proof: None,
+    };
+    let sfen = rules.start_sfen().to_owned();
+    GameRecord {
+        number: 0,
+        rules_hash: rules.hash(),
+        network: 0,
+        start: Start { kind: StartKind::Normal, sfen, opening: Vec::new() },
+        plies: (0..plies).map(ply).collect(),
+        ending: Ending { outcome: Outcome::Win(Color::Black), reason: Reason::Mate },
+    }
+}
+
+#[test]
+fn curves_are_drawn_from_blacks_side() {
+    for plies in [0, 1, 2, 60, 2000] {
+        let (width, height, pixels) = decode(&value_curve(&game(plies)));
+        let blue = |x: u32, y: u32| {
+            let at = ((y * width + x) * 3) as usize;
+            pixels[at..at + 3] == [0x1f, 0x5f, 0xbf]
+        };
+        let rows: Vec<u32> = (24..height).filter(|&y| (60..440).any(|x| blue(x, y))).collect();
+        // Black has won all along, so the line lies at the top and nowhere else.
+        assert!(rows.iter().all(|&y| y < 30), "{plies} plies: {rows:?}");
+        assert_eq!(rows.is_empty(), plies == 0);
+    }
+}
