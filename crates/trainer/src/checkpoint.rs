@@ -400,7 +400,7 @@ mod tests {
             for phase in [Phase::Play, Phase::Learn] {
                 let games = 100 * generation;
                 let state = State { generation, phase, games, ..State::new() };
-                checkpoints.save(&state, &learner, None).unwrap();
+                checkpoints.save(&state, &learner, None, None).unwrap();
             }
         }
         let mut games = checkpoints.games().unwrap();
