@@ -10,6 +10,7 @@ use crate::train::Watcher;
 use keiko_network::{Inference, NetworkEvaluator};
 use keiko_rules::{Game, Move, Outcome, kif_text};
 use keiko_selfplay::{Evaluator, GameRecord, Ply, StartKind};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -85,8 +86,16 @@ pub(crate) fn describe(
     run.patiently(watcher, stop, flush)
 }
 
+/// Queues what is shown where a network is published: distributions, pictures and a sample game.
+/// In every generation it would make a run of small ones write 80 MB a day.
+pub(crate) fn exhibit(run: &mut Run, step: u64) -> Result<(), RunError> {
+    games(run, step)?;
+    weights(run, step)?;
+    pictures(run, step)
+}
+
 /// Queues the distributions of a generation's games.
-pub(crate) fn distributions(run: &mut Run, step: u64) -> Result<(), RunError> {
+fn games(run: &mut Run, step: u64) -> Result<(), RunError> {
     let plies = || run.current.iter().flat_map(|game| &game.plies);
     let full = || plies().filter(|ply| ply.full);
     let all: [(&str, Vec<f32>); 5] = [
@@ -102,15 +111,31 @@ pub(crate) fn distributions(run: &mut Run, step: u64) -> Result<(), RunError> {
     Ok(())
 }
 
-/// Queues what is shown of a published network: its weights, its policy at the start and in a
-/// sample game, and that game.
-pub(crate) fn exhibit(run: &mut Run, step: u64) -> Result<(), RunError> {
-    let weights = run.learner.average();
-    for parameter in weights.parameters() {
-        let tag = format!("weights/{}", parameter.name);
-        run.metrics.histogram(&tag, step, &parameter.values)?;
+/// Queues the distribution of the network's weights, part by part. Biases and gains are left out:
+/// there are too few of them to move a histogram.
+fn weights(run: &mut Run, step: u64) -> Result<(), RunError> {
+    let mut parts: BTreeMap<String, Vec<f32>> = BTreeMap::new();
+    for parameter in run.learner.average().parameters() {
+        if parameter.shape.len() >= 2 {
+            parts.entry(part_of(&parameter.name)).or_default().extend(&parameter.values);
+        }
     }
+    for (part, values) in parts {
+        run.metrics.histogram(&format!("weights/{part}"), step, &values)?;
+    }
+    Ok(())
+}
+
+/// The part of the network a parameter belongs to: its block, its head, or the stem.
+fn part_of(name: &str) -> String {
+    let levels = if name.starts_with("blocks.") { 2 } else { 1 };
+    name.split('.').take(levels).collect::<Vec<_>>().join(".")
+}
+
+/// Queues the network's policy at the start and in a sample game, and that game.
+fn pictures(run: &mut Run, step: u64) -> Result<(), RunError> {
     let inference = Inference::exact();
+    let weights = run.learner.average();
     let mut evaluator = NetworkEvaluator::new(weights, Arc::clone(&run.encoding), 1, &inference);
     let mut draw = |game: &Game| {
         policy_on_board(&run.rules, game.position(), &policy_of(&mut evaluator, game))

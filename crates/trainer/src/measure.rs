@@ -3,7 +3,7 @@
 use crate::arena::{Match, Played, Player, RandomPlayer, SearchPlayer, tally};
 use crate::checkpoint::{Phase, Published};
 use crate::clock::{Clock, Stopwatch};
-use crate::dashboard::{distributions, exhibit};
+use crate::dashboard::exhibit;
 use crate::elo::Strength;
 use crate::metrics::SESSIONS_TAG;
 use crate::run::{Run, RunError, now};
@@ -87,8 +87,7 @@ fn begin_next_generation(run: &mut Run) {
     run.state.phase = Phase::Play;
 }
 
-/// Writes the figures of a generation, its distributions, and what is shown of its network where
-/// that was published.
+/// Writes the figures of a generation, and what is shown of its network where that was published.
 fn record(
     run: &mut Run,
     figures: &[(String, f64)],
@@ -104,7 +103,6 @@ fn record(
     for (tag, value) in figures {
         run.metrics.scalar(tag, step, *value)?;
     }
-    distributions(run, step)?;
     if published {
         exhibit(run, step)?;
     }

@@ -28,7 +28,7 @@ pub enum Chart<'a> {
     Lines {
         /// The chart's title.
         title: &'a str,
-        /// Tags, as regular expressions.
+        /// Tags, as regular expressions of whole tags.
         tags: &'a [&'a str],
     },
     /// A line with a band around it: the tag, and the same with `_low` and with `_high`.
@@ -46,7 +46,9 @@ impl Chart<'_> {
         match self {
             Chart::Lines { title, tags } => {
                 proto.set_title(title.to_owned());
-                proto.mut_multiline().mut_tag().extend(tags.iter().map(|&tag| tag.to_owned()));
+                // Else every tag that begins so would match.
+                let whole = tags.iter().map(|tag| format!("{tag}$"));
+                proto.mut_multiline().mut_tag().extend(whole);
             }
             Chart::Band { title, tag } => {
                 proto.set_title(title.to_owned());

@@ -49,6 +49,9 @@ pub fn policy_on_board(rules: &Rules, position: &Position, policy: &[(Move, f32)
         board.arrow(position, mv, share);
     }
     board.list(&likeliest, below);
+    let turn = format!("{} to move", position.side_to_move());
+    let at = Point::new(HAND + 120, below + ROW / 2);
+    board.canvas.label(&turn, at, &FONT_7X13, EDGE);
     board.canvas.finish()
 }
 

@@ -27,10 +27,11 @@ pub fn value_curve(game: &GameRecord) -> Picture {
     let mut canvas = Canvas::new(width as u32, height as u32);
     axes(&mut canvas, game.plies.len());
     let result = Wdl::of(game.ending.outcome, Color::Black).score();
-    draw(&mut canvas, &scores(game, |ply| ply.raw), NETWORK);
+    let plies = game.plies.len();
+    draw(&mut canvas, plies, &scores(game, |ply| ply.raw), NETWORK);
     let mut searched = scores(game, |ply| ply.root);
     searched.push(result);
-    draw(&mut canvas, &searched, SEARCH);
+    draw(&mut canvas, plies, &searched, SEARCH);
     canvas.label("search", Point::new(LEFT, TOP / 2), &FONT_7X13, SEARCH);
     canvas.label("network", Point::new(LEFT + 70, TOP / 2), &FONT_7X13, NETWORK);
     canvas.finish()
@@ -61,11 +62,10 @@ fn axes(canvas: &mut Canvas, plies: usize) {
     canvas.text(&text, Point::new(LEFT + WIDTH - 20, below), &FONT_7X13, INK);
 }
 
-/// A line through scores that lie evenly from the left end to the right.
-fn draw(canvas: &mut Canvas, scores: &[f32], color: Rgb888) {
-    let last = scores.len().saturating_sub(1).max(1) as i32;
+/// A line through the scores before each of so many plies, and perhaps after the last.
+fn draw(canvas: &mut Canvas, plies: usize, scores: &[f32], color: Rgb888) {
     let at = |(index, &score): (usize, &f32)| {
-        Point::new(LEFT + index as i32 * WIDTH / last, height_of(score))
+        Point::new(LEFT + index as i32 * WIDTH / plies.max(1) as i32, height_of(score))
     };
     let points: Vec<Point> = scores.iter().enumerate().map(at).collect();
     for pair in points.windows(2) {
