@@ -109,6 +109,7 @@ impl From<RunError> for Failure {
             RunError::Experiment(_) | RunError::Rules(_) => USAGE,
             RunError::NothingToLearn
             | RunError::NotARun(_)
+            | RunError::NoRun(_)
             | RunError::Changed { .. }
             | RunError::RulesChanged { .. } => USAGE,
             RunError::Locked(_) | RunError::Player(_) | RunError::Device(_) => ENVIRONMENT,

@@ -13,15 +13,18 @@ pub mod metrics;
 mod replay;
 mod run;
 mod statistics;
+mod status;
 pub mod store;
 mod train;
 mod workers;
 
 pub use checkpoint::{CheckpointError, Phase, Published, State};
 pub use experiment::{
-    ArenaConfig, Change, Experiment, ExperimentError, MachineConfig, TrainingConfig,
+    ArenaConfig, Change, Experiment, ExperimentError, Explained, Key, MachineConfig, Origin,
+    TrainingConfig,
 };
 pub use replay::ReplayBuffer;
 pub use run::{Opened, Run, RunError};
+pub use status::Status;
 pub use train::{Event, Finish, Watcher, train};
 pub use workers::{Work, Workers};

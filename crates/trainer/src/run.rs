@@ -21,7 +21,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// Held-out games that losses are measured on: the newest ones.
 const HOLDOUT_GAMES: usize = 128;
 
-const EXPERIMENT: &str = "experiment.toml";
+pub(crate) const EXPERIMENT: &str = "experiment.toml";
 const VARIANT: &str = "variant.toml";
 
 /// Why a run cannot begin or go on.
@@ -57,6 +57,8 @@ pub enum RunError {
     Learn { source: LearnError, state: PathBuf },
     #[error("{path}: this folder is no run, and is left alone; choose another with --run DIR", path = .0.display())]
     NotARun(PathBuf),
+    #[error("{path}: this folder is no run, or is not there", path = .0.display())]
+    NoRun(PathBuf),
     #[error("{path}: another process is working on this run", path = .0.display())]
     Locked(PathBuf),
     #[error("{dir}: this run was made with other settings:{changes}\nstart a new one with --run DIR", dir = .dir.display())]
@@ -322,6 +324,13 @@ fn lock(dir: &Path) -> Result<File, RunError> {
             Err(crate::checkpoint::io(&path, "lock it")(source).into())
         }
     }
+}
+
+/// Whether a process is working on the run. Nothing is written.
+pub(crate) fn is_held(dir: &Path) -> bool {
+    // A lock that many may share for this moment: two who ask do not see each other.
+    File::open(dir.join("lock"))
+        .is_ok_and(|file| matches!(file.try_lock_shared(), Err(std::fs::TryLockError::WouldBlock)))
 }
 
 /// The differences, if a run may go on with all of them.
