@@ -11,8 +11,9 @@ mod players;
 mod stop;
 mod watch;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use commands::{bench, check, engine, export, fork, games, inspect, matches, perft, show, train};
+use commands::{completions, doctor, init, schema, status};
 use failure::Failure;
 use std::process::ExitCode;
 
@@ -41,6 +42,16 @@ enum Command {
     Check(check::Arguments),
     Perft(perft::Arguments),
     Bench(bench::Arguments),
+    Init(init::Arguments),
+    Doctor(doctor::Arguments),
+    Status(status::Arguments),
+    Schema(schema::Arguments),
+    Completions(completions::Arguments),
+}
+
+/// The whole command line, for shells that complete it.
+fn command() -> clap::Command {
+    Arguments::command()
 }
 
 fn main() -> ExitCode {
@@ -56,6 +67,11 @@ fn main() -> ExitCode {
         Command::Check(arguments) => check::run(&arguments),
         Command::Perft(arguments) => perft::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),
+        Command::Init(arguments) => init::run(&arguments),
+        Command::Doctor(arguments) => doctor::run(&arguments),
+        Command::Status(arguments) => status::run(&arguments),
+        Command::Schema(arguments) => schema::run(&arguments),
+        Command::Completions(arguments) => completions::run(&arguments),
     };
     match result {
         Ok(code) => code,

@@ -7,86 +7,156 @@ use std::fs::File;
 use std::io::{IsTerminal, Write};
 use std::path::Path;
 use std::sync::Mutex;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// How often a plain line tells of progress where there is no terminal.
 const PLAIN_LINE_EVERY: Duration = Duration::from_secs(30);
+/// How often the log alone is told where there is one, or where nobody wants to hear.
+const LOG_LINE_EVERY: Duration = Duration::from_secs(300);
+
+/// How much a person wants to hear; the log has everything.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+pub(crate) enum Loudness {
+    /// Warnings, and how it ended.
+    Quiet,
+    /// Progress, and a line for every generation.
+    Normal,
+    /// Every figure of every generation, too.
+    Verbose,
+}
 
 /// Standard error and the run's log.
 pub(crate) struct Terminal {
     inner: Mutex<Inner>,
     began: Instant,
+    loudness: Loudness,
 }
 
 struct Inner {
     log: File,
     /// Only on a terminal.
     bar: Option<ProgressBar>,
-    /// What the bar shows.
+    /// What is being done, since when, and how much of it was done then.
     phase: String,
+    since: Instant,
+    first: u64,
+    /// The newest strength, where it is known.
+    elo: Option<f64>,
     /// Games are being played: steps taken beside them are not shown.
     plays: bool,
-    last_plain: Instant,
+    last_line: Instant,
 }
 
 impl Terminal {
-    /// Appends to `RUN/log.txt`.
-    pub(crate) fn new(run: &Path) -> Result<Terminal, Failure> {
+    /// Appends to `RUN/log.txt`; the newest strength may be known from before.
+    pub(crate) fn new(
+        run: &Path,
+        loudness: Loudness,
+        elo: Option<f64>,
+    ) -> Result<Terminal, Failure> {
         let path = run.join("log.txt");
         let log = File::options().create(true).append(true).open(&path);
         let log =
             log.map_err(|error| Failure::environment(format!("{}: {error}", path.display())))?;
-        let bar = std::io::stderr().is_terminal().then(ProgressBar::no_length);
+        let shows_bar = loudness != Loudness::Quiet && std::io::stderr().is_terminal();
+        let bar = shows_bar.then(ProgressBar::no_length);
         let now = Instant::now();
         Ok(Terminal {
             inner: Mutex::new(Inner {
                 log,
                 bar,
                 phase: String::new(),
+                since: now,
+                first: 0,
+                elo,
                 plays: false,
-                last_plain: now,
+                last_line: now,
             }),
             began: now,
+            loudness,
         })
     }
 
-    /// A line for the reader and the log.
+    /// A line for the log, and for a reader who wants to hear.
     pub(crate) fn say(&self, line: &str) {
+        self.write(line, self.loudness != Loudness::Quiet);
+    }
+
+    /// A line that every reader should see.
+    pub(crate) fn insist(&self, line: &str) {
+        self.write(line, true);
+    }
+
+    /// A line for the log, and for a reader who wants to hear everything.
+    fn note(&self, line: &str) {
+        self.write(line, self.loudness == Loudness::Verbose);
+    }
+
+    fn write(&self, line: &str, is_told: bool) {
         let line = format!("[{}] {line}", clock(self.began.elapsed()));
         let mut inner = self.lock();
         // A full disk must not end a run for the sake of its log.
-        let _ = writeln!(inner.log, "{line}");
+        let _ = writeln!(inner.log, "{} {line}", date(SystemTime::now()));
         match &inner.bar {
+            _ if !is_told => {}
             Some(bar) => bar.suspend(|| tell!("{line}")),
             None => tell!("{line}"),
         }
-        inner.last_plain = Instant::now();
+        inner.last_line = Instant::now();
     }
 
     fn progress(&self, phase: String, unit: &str, done: u64, of: u64) {
         let mut inner = self.lock();
-        if let Some(bar) = inner.bar.clone() {
-            if inner.phase != phase {
-                let template = format!(
-                    "{{prefix}} {{bar:30}} {{pos}}/{{len}} {unit}, {{per_sec}}, {{eta}} left"
-                );
-                bar.set_style(
-                    ProgressStyle::with_template(&template).expect("the template is well formed"),
-                );
-                bar.reset();
-                bar.set_length(of);
-                bar.set_prefix(phase.clone());
-                inner.phase = phase;
-            }
+        if inner.phase != phase {
+            inner.begin(phase, unit, done, of);
+        }
+        if let Some(bar) = &inner.bar {
             bar.set_position(done);
-        } else if inner.last_plain.elapsed() >= PLAIN_LINE_EVERY {
+        }
+        let is_told = inner.bar.is_none() && self.loudness != Loudness::Quiet;
+        let every = if is_told { PLAIN_LINE_EVERY } else { LOG_LINE_EVERY };
+        if inner.last_line.elapsed() >= every {
+            let line = inner.plain_line(unit, done, of);
             drop(inner);
-            self.say(&format!("{phase}: {done} of {of} {unit}"));
+            self.write(&line, is_told);
         }
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Inner> {
         self.inner.lock().expect("nobody panics while writing a line")
+    }
+}
+
+impl Inner {
+    /// Another thing is being done.
+    fn begin(&mut self, phase: String, unit: &str, done: u64, of: u64) {
+        if let Some(bar) = &self.bar {
+            let template = format!(
+                "{{prefix}} {{bar:30}} {{pos}}/{{len}} {unit}, {{per_sec}}, {{eta}} left{{msg}}"
+            );
+            bar.set_style(
+                ProgressStyle::with_template(&template).expect("the template is well formed"),
+            );
+            bar.reset();
+            bar.set_length(of);
+            bar.set_prefix(phase.clone());
+            bar.set_message(self.strength());
+        }
+        (self.phase, self.since, self.first) = (phase, Instant::now(), done);
+    }
+
+    fn plain_line(&self, unit: &str, done: u64, of: u64) -> String {
+        let rate = (done - self.first.min(done)) as f64 / self.since.elapsed().as_secs_f64();
+        let mut line = format!("{}: {done} of {of} {unit}", self.phase);
+        if rate > 0.0 {
+            let left = Duration::from_secs_f64(((of - done.min(of)) as f64 / rate).min(1e9));
+            line += &format!(", {rate:.2} a second, {} left", clock(left));
+        }
+        line + &self.strength()
+    }
+
+    fn strength(&self) -> String {
+        self.elo.map_or(String::new(), |elo| format!(", Elo {elo:.0}"))
     }
 }
 
@@ -117,7 +187,13 @@ impl Watcher for Terminal {
             }
             Event::Notice { message } => self.say(message),
             Event::Generation { generation, step, figures } => {
+                if let Some(elo) = figure(figures, "arena/elo") {
+                    self.lock().elo = Some(elo);
+                }
                 self.say(&summary(generation, step, figures));
+                for (tag, value) in figures {
+                    self.note(&format!("generation {generation}, {tag}: {value}"));
+                }
             }
         }
     }
@@ -137,18 +213,72 @@ const SUMMARY: &[(&str, &str, usize)] = &[
 ];
 
 fn summary(generation: u64, step: u64, figures: &[(String, f64)]) -> String {
-    let value = |tag: &str| figures.iter().find(|(name, _)| name == tag).map(|&(_, value)| value);
     let mut line = format!("generation {generation} done, step {step}:");
     for &(name, tag, digits) in SUMMARY {
-        if let Some(value) = value(tag) {
+        if let Some(value) = figure(figures, tag) {
             line += &format!(" {name} {value:.digits$},");
         }
     }
     line.trim_end_matches(',').to_owned()
 }
 
+fn figure(figures: &[(String, f64)], tag: &str) -> Option<f64> {
+    figures.iter().find(|(name, _)| name == tag).map(|&(_, value)| value)
+}
+
 /// Hours, minutes and seconds.
-fn clock(elapsed: Duration) -> String {
+pub(crate) fn clock(elapsed: Duration) -> String {
     let seconds = elapsed.as_secs();
     format!("{}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
+}
+
+/// Day and time of day in Greenwich.
+fn date(time: SystemTime) -> String {
+    let seconds = time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let (year, month, day) = civil(seconds / 86_400);
+    let time = clock(Duration::from_secs(seconds % 86_400));
+    format!("{year}-{month:02}-{day:02} {time:0>8}Z")
+}
+
+/// Year, month and day of so many days after the first of January 1970, by counting in cycles of
+/// 400 years that begin in March (Howard Hinnant, "chrono-compatible low-level date algorithms").
+fn civil(days: u64) -> (u64, u64, u64) {
+    let days = days + 719_468;
+    let (cycle, day) = (days / 146_097, days % 146_097);
+    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let day = day - (153 * month + 2) / 5 + 1;
+    let month = if month < 10 { month + 3 } else { month - 9 };
+    (cycle * 400 + year + u64::from(month <= 2), month, day)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_have_dates() {
+        let at = |seconds: u64| date(UNIX_EPOCH + Duration::from_secs(seconds));
+        assert_eq!(at(0), "1970-01-01 00:00:00Z");
+        assert_eq!(at(951_827_696), "2000-02-29 12:34:56Z");
+        assert_eq!(at(951_868_800), "2000-03-01 00:00:00Z");
+        assert_eq!(at(1_798_761_599), "2026-12-31 23:59:59Z");
+    }
+
+    #[test]
+    fn a_plain_line_has_a_rate_and_the_time_left() {
+        let run = tempfile::tempdir().expect("there is room");
+        let terminal = Terminal::new(run.path(), Loudness::Quiet, Some(345.4)).expect("it opens");
+        let mut inner = terminal.lock();
+        inner.begin("generation 3 plays".to_owned(), "games", 100, 512);
+        assert_eq!(
+            inner.plain_line("games", 100, 512),
+            "generation 3 plays: 100 of 512 games, Elo 345"
+        );
+        inner.since = inner.since.checked_sub(Duration::from_secs(100)).expect("it was so long up");
+        let line = inner.plain_line("games", 312, 512);
+        assert!(line.starts_with("generation 3 plays: 312 of 512 games, 2.1"), "{line}");
+        assert!(line.contains("0:01:3") && line.ends_with("left, Elo 345"), "{line}");
+    }
 }

@@ -101,10 +101,10 @@ fn shows_variants_and_positions() {
 
 #[test]
 fn every_command_has_help_with_an_example() {
-    for command in [
-        "train", "match", "engine", "games", "export", "fork", "inspect", "show", "check", "perft",
-        "bench",
-    ] {
+    let newer = ["games", "fork", "init", "doctor", "status", "schema", "completions"];
+    let older =
+        ["train", "match", "engine", "export", "inspect", "show", "check", "perft", "bench"];
+    for command in older.into_iter().chain(newer) {
         let help = expect_output(&[command, "--help"]);
         assert!(help.contains("Example"), "{command}: {help}");
     }
@@ -130,7 +130,7 @@ fn variants_that_are_not_there_are_named() {
 fn experiments_that_cannot_be_meant_are_explained() {
     let folder = tempfile::tempdir().unwrap();
     let edits: [(&str, &str, &[&str]); 10] = [
-        ("channels", "chanels", &["line 9", "chanels", "did you mean `channels`"]),
+        ("channels", "chanels", &["line 10", "chanels", "did you mean `channels`"]),
         ("[search]", "[serach]", &["serach", "did you mean `search`"]),
         ("blocks = 1", "blocks = \"one\"", &["blocks", "invalid type"]),
         ("blocks = 1", "", &["missing field `blocks`"]),
@@ -227,6 +227,9 @@ fn a_run_is_stopped_by_a_signal_and_goes_on() {
         std::thread::sleep(Duration::from_millis(20));
     }
     expect_failure(&arguments, ENVIRONMENT, &["another process"]);
+    // Who only looks does not disturb.
+    let status = expect_output(&["status", dir.to_str().unwrap(), "--json"]);
+    assert!(status.contains("\"going_on\": true"), "{status}");
     // Twice at once, as `timeout` does it: still one wish.
     for _ in 0..2 {
         let killed =

@@ -4,7 +4,9 @@ use crate::golden::{self, Answers};
 use crate::model::{Model, host, input};
 use crate::{Architecture, Encoding, Weights};
 use burn::tensor::{Device, StreamId, Tensor};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 use std::sync::{Mutex, PoisonError};
@@ -176,6 +178,18 @@ impl TryFrom<String> for DeviceName {
 
     fn try_from(text: String) -> Result<DeviceName, DeviceError> {
         text.parse()
+    }
+}
+
+impl JsonSchema for DeviceName {
+    fn schema_name() -> Cow<'static, str> {
+        "DeviceName".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let gpus: Vec<&str> = Kind::ALL[1..].iter().map(|kind| kind.name()).collect();
+        let pattern = format!("^(cpu|({})(:[0-9]+)?)$", gpus.join("|"));
+        json_schema!({ "type": "string", "pattern": pattern })
     }
 }
 

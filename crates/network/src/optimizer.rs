@@ -6,10 +6,15 @@
 use crate::parallel::{self, in_parallel};
 use crate::weights::length;
 use crate::{Losses, Weights};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+const SHARE: &str = "at least 0 and below 1";
+const POSITIVE: &str = "above 0";
+const WEIGHT: &str = "0 or more";
+
 /// How a network learns; every number is the experiment's.
-#[derive(Copy, Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Copy, Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LearnerConfig {
     /// Decay of kernels and matrices, by this times the learning rate a step.
@@ -58,15 +63,9 @@ impl LearnerConfig {
             + self.short_term_weight * losses.short_term_loss
     }
 
-    /// Checks every number's range.
-    ///
-    /// # Errors
-    /// The first number out of its range.
-    pub fn check(&self) -> Result<(), ConfigError> {
-        const SHARE: &str = "at least 0 and below 1";
-        const POSITIVE: &str = "above 0";
-        const WEIGHT: &str = "0 or more";
-        let entries = [
+    /// Every number: its key, its value, and what it must be.
+    pub fn numbers(&self) -> [(&'static str, f32, &'static str); 11] {
+        [
             ("weight_decay", self.weight_decay, WEIGHT),
             ("beta1", self.beta1, SHARE),
             ("beta2", self.beta2, SHARE),
@@ -78,8 +77,15 @@ impl LearnerConfig {
             ("moves_left_weight", self.moves_left_weight, WEIGHT),
             ("reply_weight", self.reply_weight, WEIGHT),
             ("short_term_weight", self.short_term_weight, WEIGHT),
-        ];
-        for (key, value, allowed) in entries {
+        ]
+    }
+
+    /// Checks every number's range.
+    ///
+    /// # Errors
+    /// The first number out of its range.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        for (key, value, allowed) in self.numbers() {
             let fits = match allowed {
                 SHARE => (0.0..1.0).contains(&value),
                 POSITIVE => value > 0.0 && value.is_finite(),

@@ -3,6 +3,7 @@
 use crate::Encoding;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Channels of the value head, before pooling over the squares.
@@ -20,7 +21,7 @@ const SQUEEZE: usize = 4;
 const INITIAL_GAIN: f32 = 0.3;
 
 /// What a block sees of the whole board.
-#[derive(Copy, Clone, Eq, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Copy, Clone, Eq, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pooling {
     /// Nothing: only what its convolutions reach.
@@ -34,7 +35,7 @@ pub enum Pooling {
 }
 
 /// The network's size and parts.
-#[derive(Copy, Clone, Eq, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Copy, Clone, Eq, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Architecture {
     /// Channels of the trunk; multiples of 32 run fastest.

@@ -2,10 +2,11 @@
 //! results, so none has a hidden default.
 
 use crate::{Budget, Ply, Puct, Schedule, Sigma};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How a search chooses what to look at next.
-#[derive(Copy, Clone, Eq, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Copy, Clone, Eq, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum SearchKind {
     /// Gumbel-top-k and sequential halving at the root, the improved policy below it.
@@ -15,7 +16,7 @@ pub enum SearchKind {
 }
 
 /// `[search]`: the constants of the search, and how hard it looks for forced wins.
-#[derive(Copy, Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Copy, Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SearchConfig {
     /// Which search; the constants of the other one change nothing.
@@ -28,14 +29,15 @@ pub struct SearchConfig {
     pub c_scale: f32,
     /// Longest forced win that is looked for at every leaf, in plies; 0 looks for none.
     pub leaf_mate_plies: u16,
-    /// Positions visited for that at most.
+    /// Positions visited at a leaf at most, looking for a forced win.
     pub leaf_mate_nodes: u64,
     /// Longest forced win that is looked for, shortest first, before a move is searched; 0 looks
     /// for none.
     pub root_mate_plies: u16,
-    /// Positions visited for that at most.
+    /// Positions visited at most before a move, looking for the shortest forced win.
     pub root_mate_nodes: u64,
-    /// Positions visited at most by the search for a win of any length that comes next.
+    /// Positions visited at most before a move, looking for a win of any length, once no short one
+    /// was found.
     pub root_proof_nodes: u64,
     /// The constants of PUCT.
     pub puct: Puct,
@@ -72,35 +74,36 @@ impl SearchConfig {
 }
 
 /// `[selfplay]`: how games that teach are played.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SelfPlayConfig {
     /// Simulations of a full search, whose policy is a target, by generation.
     pub full_simulations: Schedule,
-    /// Simulations of a cheap one, by generation.
+    /// Simulations of a cheap search, whose move is only played, by generation.
     pub cheap_simulations: Schedule,
     /// Share of moves that get the full search (playout cap randomisation).
     pub full_share: f64,
     /// Scale of the search noise at the first searched ply.
     pub temperature: f32,
-    /// What the scale falls to.
+    /// What the scale of the search noise falls to, ply by ply.
     pub final_temperature: f32,
-    /// Plies in which the distance between the two halves.
+    /// Plies in which the distance between `temperature` and `final_temperature` halves.
     pub temperature_halflife: f32,
     /// Share of games that begin from one of the rules' handicaps, each as likely. What the shares
     /// of games leave begins normally.
     pub handicap_share: f64,
     /// Share of games that begin with moves sampled from the network's policy.
     pub sampled_opening_share: f64,
-    /// Most sampled moves such a game begins with.
+    /// Most moves sampled from the policy that a game begins with.
     pub sampled_opening_plies: u32,
     /// Share of games that begin with random legal moves.
     pub random_opening_share: f64,
-    /// Most random moves such a game begins with.
+    /// Most random moves that a game begins with.
     pub random_opening_plies: u32,
     /// Share of games that begin like an earlier one, up to where its search was most wrong.
     pub archive_share: f64,
-    /// Games of the replay window that these are chosen from, those where it was most wrong.
+    /// Games of the replay window, those whose search was most wrong, that games which begin like
+    /// an earlier one are chosen from.
     pub archive_games: usize,
     /// A game of this many plies is a draw.
     pub ply_limit: u32,
@@ -108,7 +111,7 @@ pub struct SelfPlayConfig {
     pub proven_playout_share: f64,
     /// A side whose searches say less than this score, in [0, 1], resigns; with 0 none ever does.
     pub resign_below: f64,
-    /// So many of its searches in a row.
+    /// How many searches of a side in a row must say less than `resign_below` before it resigns.
     pub resign_plies: u32,
     /// Share of games in which nobody resigns: they say how often it would be wrong to.
     pub resign_playout_share: f64,

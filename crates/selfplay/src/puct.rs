@@ -7,24 +7,25 @@
 
 use rand::{Rng, RngExt};
 use rand_distr::{Distribution, Gamma};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// `[search.puct]`: the constants of PUCT.
-#[derive(Copy, Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Copy, Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Puct {
     /// What an unvisited move's prior is worth against scores.
     pub cpuct: f32,
-    /// How much more with every factor e of visits,
+    /// How much more that is with every factor e of visits.
     pub cpuct_growth: f32,
-    /// which begins to count at about so many.
+    /// Visits at about which `cpuct_growth` begins to count.
     pub cpuct_base: f32,
     /// How much worse than its position an unvisited move is taken to be, once the moves that
     /// were visited hold all of the prior; at the root it is not.
     pub fpu_reduction: f32,
     /// Share of Dirichlet noise in the root's prior, where the search explores.
     pub noise_share: f32,
-    /// Its concentration, divided among the legal moves.
+    /// Concentration of the Dirichlet noise, divided among the legal moves.
     pub noise_total: f32,
     /// Temperature of the root's prior, where the search explores.
     pub root_temperature: f32,

@@ -1,6 +1,8 @@
 //! Numbers that change as a run goes on.
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
 /// A number that changes with a count (of steps, of generations): straight lines between points,
 /// constant before the first and after the last. Written `[[0, 32], [400, 128]]`, or `32` where it
@@ -47,6 +49,13 @@ impl Schedule {
         }
     }
 
+    /// The same values, at counts so many times as large.
+    pub fn stretched(&self, times: f64) -> Schedule {
+        // Rounded to whole ones, far fewer than a float holds exactly.
+        let point = |&(at, value): &(u64, f32)| ((at as f64 * times).round() as u64, value);
+        Schedule { points: self.points.iter().map(point).collect() }
+    }
+
     /// The values at its points: between the least and the greatest of them are all others.
     pub fn values(&self) -> impl Iterator<Item = f32> {
         self.points.iter().map(|&(_, value)| value)
@@ -61,6 +70,30 @@ impl std::fmt::Display for Schedule {
         let points: Vec<String> =
             self.points.iter().map(|(at, value)| format!("[{at}, {value}]")).collect();
         write!(f, "[{}]", points.join(", "))
+    }
+}
+
+impl JsonSchema for Schedule {
+    fn schema_name() -> Cow<'static, str> {
+        "Schedule".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "anyOf": [
+                { "type": "number" },
+                {
+                    "type": "array",
+                    "minItems": 1,
+                    "items": {
+                        "type": "array",
+                        "items": [{ "type": "integer", "minimum": 0 }, { "type": "number" }],
+                        "minItems": 2,
+                        "maxItems": 2
+                    }
+                }
+            ]
+        })
     }
 }
 

@@ -144,7 +144,7 @@ fn records_replay_to_their_endings_and_hold_complete_targets() {
                 Reason::Proven => {
                     assert_eq!(record.ending.outcome, last.proof.unwrap().outcome(side));
                     let targets = record.targets(record.plies.len() - 1, side, 0.25, 6.0);
-                    assert_eq!(targets.moves_left, last.proof.unwrap().plies().into());
+                    assert_eq!(targets.moves_left, f32::from(last.proof.unwrap().plies()));
                 }
                 Reason::Resignation => {
                     assert_eq!(record.ending.outcome, Outcome::Win(side.opponent()));

@@ -205,7 +205,7 @@ impl Checkpoints {
     /// Removes all but the newest, and what is kept for good. Where one of the newest is damaged, an
     /// older one that can be used stays in its place.
     fn remove_old(&self) -> Result<(), CheckpointError> {
-        let all = self.newest_first()?;
+        let all = newest_first(&self.dir)?;
         let usable = |dir: &&PathBuf| is_sound(dir).unwrap_or(false);
         let least = all.iter().filter(usable).take(LEAST).last();
         let oldest_first = all.iter().skip(self.keep).rev();
@@ -231,7 +231,7 @@ impl Checkpoints {
     /// How many games of complete generations each checkpoint knows of, as far as it can be read.
     pub(crate) fn games(&self) -> Result<Vec<u64>, CheckpointError> {
         let games = |dir: &PathBuf| read_state(&dir.join(STATE_FILE)).ok().map(|state| state.games);
-        Ok(self.newest_first()?.iter().filter_map(games).collect())
+        Ok(newest_first(&self.dir)?.iter().filter_map(games).collect())
     }
 
     /// The newest checkpoint that can be used, and what was wrong with newer ones.
@@ -243,7 +243,7 @@ impl Checkpoints {
         restore: impl Fn(&Path) -> Result<Learner, String>,
     ) -> Result<(Saved, Vec<String>), CheckpointError> {
         let mut reasons = Vec::new();
-        for dir in self.newest_first()? {
+        for dir in newest_first(&self.dir)? {
             match read(&dir, &restore) {
                 Ok(saved) => return Ok((saved, reasons)),
                 Err(error) => reasons.push(error.to_string()),
@@ -251,17 +251,34 @@ impl Checkpoints {
         }
         Err(CheckpointError::NoneLeft { path: self.dir.clone(), reasons: reasons.join("\n") })
     }
+}
 
-    fn newest_first(&self) -> Result<Vec<PathBuf>, CheckpointError> {
-        let entries = std::fs::read_dir(&self.dir).map_err(io(&self.dir, "list the folder"))?;
-        let mut found: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-        found.retain(|path| {
-            path.file_name().is_some_and(|name| !name.to_string_lossy().starts_with('.'))
-        });
-        // Names are numbers of fixed width, so their order is the order of time.
-        found.sort_by(|a, b| b.cmp(a));
-        Ok(found)
-    }
+/// The checkpoints in a folder, the newest first.
+fn newest_first(dir: &Path) -> Result<Vec<PathBuf>, CheckpointError> {
+    let entries = std::fs::read_dir(dir).map_err(io(dir, "list the folder"))?;
+    let mut found: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    found.retain(|path| {
+        path.file_name().is_some_and(|name| !name.to_string_lossy().starts_with('.'))
+    });
+    // Names are numbers of fixed width, so their order is the order of time.
+    found.sort_by(|a, b| b.cmp(a));
+    Ok(found)
+}
+
+/// The counters and the step of the newest checkpoint whose counters can be read, for who only
+/// looks: weights and checksums are left alone.
+///
+/// # Errors
+/// When there is none.
+pub(crate) fn peek(state: &Path) -> Result<(State, u64), CheckpointError> {
+    let step_of = |path: &Path| path.file_name()?.to_str()?.rsplit('-').next()?.parse().ok();
+    let look = |path: PathBuf| {
+        let text = std::fs::read_to_string(path.join(STATE_FILE)).ok()?;
+        Some((serde_json::from_str(&text).ok()?, step_of(&path)?))
+    };
+    let found = newest_first(state)?.into_iter().find_map(look);
+    found
+        .ok_or_else(|| CheckpointError::NoneLeft { path: state.to_owned(), reasons: String::new() })
 }
 
 /// Generation, phase and step, so that the order of names is the order of time.
@@ -404,8 +421,7 @@ mod tests {
             }
         }
         let mut games = checkpoints.games().unwrap();
-        let mut left: Vec<u64> = checkpoints
-            .newest_first()
+        let mut left: Vec<u64> = newest_first(&checkpoints.dir)
             .unwrap()
             .iter()
             .map(|dir| generation_of(dir).unwrap())

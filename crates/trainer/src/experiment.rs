@@ -1,11 +1,17 @@
 //! An experiment: one complete TOML file that says all that changes results.
 
 mod checks;
+mod keys;
 mod older;
+mod origin;
+
+pub use keys::Key;
+pub use origin::{Explained, Origin};
 
 use keiko_network::{Architecture, DeviceName, Encoding, LearnerConfig, Precision, Weights};
 use keiko_rules::{Rules, nearest};
 use keiko_selfplay::{Schedule, SearchConfig, SelfPlay, SelfPlayConfig};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -16,7 +22,7 @@ use std::sync::Arc;
 pub(crate) const HOLDOUT_GAMES: usize = 128;
 
 /// A complete experiment. Nothing in it has a hidden default.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Experiment {
     /// Names the run folder.
@@ -44,7 +50,7 @@ pub struct Experiment {
 }
 
 /// `[inference]`: how the network is computed in play, in self-play and in the arena.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct InferenceConfig {
     /// How numbers are held: `"f32"`, `"bf16"` or `"int8"`.
@@ -52,7 +58,7 @@ pub struct InferenceConfig {
 }
 
 /// `[training]`: how much is played and learned, and in what portions.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TrainingConfig {
     /// The run is done after this many generations.
@@ -91,7 +97,7 @@ pub struct TrainingConfig {
 }
 
 /// `[arena]`: how strength is measured on the way.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ArenaConfig {
     /// Every how-many-th generation is measured, from the first, and its network published.
@@ -109,7 +115,7 @@ pub struct ArenaConfig {
 }
 
 /// `[machine]`: what changes time, not results (but a GPU rounds in its own way).
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MachineConfig {
     /// What plays and learns: `"cpu"`, or a GPU: `"vulkan:0"`, `"metal:0"`, `"cuda:0"`.
@@ -254,7 +260,7 @@ impl Experiment {
     ) -> Result<Experiment, ExperimentError> {
         let malformed = |error: toml::de::Error| ExperimentError::Malformed {
             origin: origin.to_owned(),
-            message: explain(&error),
+            message: explain(&error, text),
         };
         let mut table: toml::Table = toml::from_str(text).map_err(malformed)?;
         if !older::complete(&mut table) {
@@ -264,13 +270,16 @@ impl Experiment {
         for one in overrides {
             apply_override(&mut table, one)?;
         }
-        let experiment: Experiment = table.try_into().map_err(|error: toml::de::Error| {
+        let whole = toml::to_string(&table).expect("a table that was read can be written");
+        let experiment: Experiment = toml::from_str(&whole).map_err(|error| {
             let set: String = overrides.iter().map(|one| format!(" --set {one}")).collect();
             let with = if set.is_empty() { "" } else { " with" };
             let origin = format!("{origin}{with}{set}");
-            ExperimentError::Malformed { origin, message: explain(&error) }
+            // Nobody wrote the lines of this text.
+            let message = without_types(error.message()).to_owned() + &advice(&error, &whole);
+            ExperimentError::Malformed { origin, message }
         })?;
-        experiment.validate(origin)?;
+        experiment.validate(|key| format!("{origin}, {}", origin::origin(text, overrides, key)))?;
         Ok(experiment)
     }
 
@@ -360,19 +369,37 @@ impl Experiment {
     }
 }
 
-/// The parser's message with the line it shows, and a spelling suggestion where a key is unknown.
-fn explain(error: &toml::de::Error) -> String {
-    let text = error.to_string();
+/// The parser's message with the line it shows, and what would do instead.
+fn explain(error: &toml::de::Error, text: &str) -> String {
+    let message = error.to_string();
+    without_types(message.trim_end()).to_owned() + &advice(error, text)
+}
+
+/// A complaint about a type or a value without the names that Rust has for what it wanted.
+fn without_types(message: &str) -> &str {
+    match message.rfind("invalid ") {
+        Some(start) => {
+            message[start..].find(", expected ").map_or(message, |end| &message[..start + end])
+        }
+        None => message,
+    }
+}
+
+/// A spelling suggestion where a name is unknown, and what a key may be whose value is wrong.
+fn advice(error: &toml::de::Error, text: &str) -> String {
     let message = error.message();
     let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
-    match quoted.split_first() {
+    let hint = match quoted.split_first() {
         Some((unknown, known)) if message.starts_with("unknown") => {
-            let hint = nearest(unknown, known.iter().copied());
-            text.trim_end().to_owned()
-                + &hint.map_or(String::new(), |found| format!("\ndid you mean `{found}`?"))
+            nearest(unknown, known.iter().copied())
         }
-        _ => text.trim_end().to_owned(),
-    }
+        _ => None,
+    };
+    let hint = hint.map_or(String::new(), |found| format!("\ndid you mean `{found}`?"));
+    let key = error.span().and_then(|bytes| origin::key_at(text, &bytes));
+    let key = Experiment::keys().into_iter().find(|it| Some(&it.name) == key.as_ref());
+    hint + &key
+        .map_or(String::new(), |it| format!("\n{} may be {}: {}", it.name, it.allowed, it.meaning))
 }
 
 fn apply_override(table: &mut toml::Table, text: &str) -> Result<(), ExperimentError> {

@@ -21,13 +21,15 @@ mod recovery;
 mod replay;
 mod run;
 mod statistics;
+mod status;
 pub mod store;
 mod train;
 mod workers;
 
 pub use checkpoint::{CheckpointError, Phase, Published, State};
 pub use experiment::{
-    ArenaConfig, Change, Experiment, ExperimentError, MachineConfig, TrainingConfig,
+    ArenaConfig, Change, Experiment, ExperimentError, Explained, Key, MachineConfig, Origin,
+    TrainingConfig,
 };
 pub use origin::{Forked, begin_with, fork};
 pub use panics::Panic;
@@ -36,5 +38,6 @@ pub use recovery::Recovery;
 pub use replay::ReplayBuffer;
 pub use run::{Opened, Run, RunError};
 pub use statistics::resident_mebibytes;
+pub use status::Status;
 pub use train::{Event, Finish, Watcher, train};
 pub use workers::{Beside, Work, Workers};

@@ -440,6 +440,13 @@ fn lock(path: &Path, dir: &Path) -> Result<File, RunError> {
     }
 }
 
+/// Whether a process is working on the run. Nothing is written.
+pub(crate) fn is_held(dir: &Path) -> bool {
+    // A lock that many may share for this moment: two who ask do not see each other.
+    File::open(dir.join("lock"))
+        .is_ok_and(|file| matches!(file.try_lock_shared(), Err(std::fs::TryLockError::WouldBlock)))
+}
+
 /// The differences, if a run may go on with all of them.
 fn accept_changes(dir: &Path, was: &Experiment, is: &Experiment) -> Result<Vec<Change>, RunError> {
     let changes = was.changes(is);

@@ -4,7 +4,7 @@ mod inference;
 mod mates;
 mod perft;
 mod store;
-mod training;
+pub(super) mod training;
 
 use crate::Failure;
 use keiko_network::{ComputeDevice, Encoding, Inference, Network, Weights};
@@ -84,19 +84,23 @@ struct Rates {
 }
 
 /// A network that plays by an experiment.
-struct Subject {
-    experiment: Experiment,
-    rules: Arc<Rules>,
-    encoding: Arc<Encoding>,
-    weights: Weights,
-    device: ComputeDevice,
-    inference: Inference,
+pub(super) struct Subject {
+    pub(super) experiment: Experiment,
+    pub(super) rules: Arc<Rules>,
+    pub(super) encoding: Arc<Encoding>,
+    pub(super) weights: Weights,
+    pub(super) device: ComputeDevice,
+    pub(super) inference: Inference,
 }
 
 impl Subject {
     /// The experiment's untrained network, or a published one of its game.
     fn load(file: &Path, network: Option<&Path>, set: &[String]) -> Result<Subject, Failure> {
-        let experiment = Experiment::load(file, set)?;
+        Subject::of(Experiment::load(file, set)?, network)
+    }
+
+    /// The same of an experiment that was read.
+    pub(super) fn of(experiment: Experiment, network: Option<&Path>) -> Result<Subject, Failure> {
         let rules = Arc::new(Rules::load(&experiment.rules)?);
         let (encoding, weights) = match network {
             Some(folder) => {
@@ -169,7 +173,7 @@ fn bench_selfplay(
 }
 
 /// Plays until the time is over.
-fn one_round(
+pub(super) fn one_round(
     workers: &Workers<'_>,
     experiment: &Experiment,
     rules: &Arc<Rules>,

@@ -3,12 +3,12 @@
 use crate::Failure;
 use keiko_network::Encoding;
 use keiko_rules::Rules;
-use keiko_trainer::Experiment;
-use std::path::Path;
+use keiko_trainer::{Experiment, Explained};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-/// Checks an experiment or a variant file, and says what it amounts to.
+/// Checks an experiment or a variant file, and says what it amounts to: of an experiment every
+/// value, where it comes from, what it means and what it may be.
 #[derive(clap::Args)]
 #[command(after_help = "Example: keiko check configs/minishogi.toml")]
 pub(crate) struct Arguments {
@@ -25,7 +25,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     }
     let text = std::fs::read_to_string(&arguments.file)
         .map_err(|error| Failure::usage(format!("{}: cannot be read: {error}", arguments.file)))?;
-    if is_variant(&text) { check_variant(arguments) } else { check_experiment(arguments) }
+    if is_variant(&text) { check_variant(arguments) } else { check_experiment(arguments, &text) }
 }
 
 /// Variants have a board and pieces, experiments do not. The lines are looked at, because a file
@@ -49,10 +49,12 @@ fn check_variant(arguments: &Arguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn check_experiment(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let experiment = Experiment::load(Path::new(&arguments.file), &arguments.set)?;
+fn check_experiment(arguments: &Arguments, text: &str) -> Result<ExitCode, Failure> {
+    let experiment = Experiment::parse(text, &arguments.file, &arguments.set)?;
     experiment.machine.device.check_built()?;
-    let rules = Arc::new(Rules::load(&experiment.rules)?);
+    let rules = Rules::load(&experiment.rules)
+        .map_err(|error| Failure::usage(format!("{}: rules: {error}", arguments.file)))?;
+    let rules = Arc::new(rules);
     say!("{}: an experiment, and it works", arguments.file);
     say!("game      {}", describe_game(&rules));
     let network = &experiment.network;
@@ -76,6 +78,12 @@ fn check_experiment(arguments: &Arguments) -> Result<ExitCode, Failure> {
     );
     say!("until     generation {}", training.generations);
     say!("run       checkpoints/{}", experiment.name);
+    let explained = experiment.explained(text, &arguments.set);
+    for Explained { key, value, origin } in explained {
+        say!("\n{} = {value}   ({origin})", key.name);
+        say!("    {}", key.meaning);
+        say!("    It may be: {}.", key.allowed);
+    }
     Ok(ExitCode::SUCCESS)
 }
 

@@ -2,7 +2,7 @@
 
 use crate::failure::STOPPED;
 use crate::limits::{Limited, Limits};
-use crate::watch::Terminal;
+use crate::watch::{Loudness, Terminal};
 use crate::{Failure, stop};
 use keiko_network::{Features, Precision};
 use keiko_trainer::{Experiment, Finish, Run, begin_with, train};
@@ -29,6 +29,12 @@ pub(crate) struct Arguments {
     init: Option<PathBuf>,
     #[command(flatten)]
     limits: Limits,
+    /// Say nothing but warnings and how it ended; the log in the run's folder has everything.
+    #[arg(long, short)]
+    quiet: bool,
+    /// Say every figure of every generation.
+    #[arg(long, short, conflicts_with = "quiet")]
+    verbose: bool,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
@@ -43,9 +49,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         begin_with(&dir, &experiment, network)?;
     }
     let (mut run, opened) = Run::open(&dir, &experiment)?;
-    let terminal = Terminal::new(&dir)?;
+    let elo = run.state().published.last().map(|newest| newest.elo);
+    let terminal = Terminal::new(&dir, loudness(arguments), elo)?;
     for warning in &opened.warnings {
-        terminal.say(&format!("warning: {warning}"));
+        terminal.insist(&format!("warning: {warning}"));
     }
     for change in &opened.changes {
         terminal.say(&format!(
@@ -57,7 +64,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         ));
     }
     if let Some(advice) = slow(experiment.inference.precision, Features::detect()) {
-        terminal.say(&advice);
+        terminal.insist(&advice);
     }
     terminal.say(&opening_line(&run));
     let limited = Limited::new(arguments.limits, &terminal, &stop);
@@ -65,17 +72,27 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let (generation, step) = (run.state().generation, run.steps());
     match finish {
         Finish::Done => {
-            terminal
-                .say(&format!("done: {generation} generations, step {step}, in {}", dir.display()));
+            terminal.insist(&format!(
+                "done: {generation} generations, step {step}, in {}",
+                dir.display()
+            ));
             Ok(ExitCode::SUCCESS)
         }
         Finish::Stopped => {
             let why = limited.reached().map_or(String::new(), |limit| format!(" by {limit}"));
-            terminal.say(&format!(
+            terminal.insist(&format!(
                 "stopped{why} in generation {generation} at step {step}; the same command goes on"
             ));
             Ok(ExitCode::from(STOPPED))
         }
+    }
+}
+
+fn loudness(arguments: &Arguments) -> Loudness {
+    match (arguments.quiet, arguments.verbose) {
+        (true, _) => Loudness::Quiet,
+        (_, true) => Loudness::Verbose,
+        _ => Loudness::Normal,
     }
 }
 
@@ -97,7 +114,7 @@ fn opening_line(run: &Run) -> String {
 }
 
 /// What to say of a precision that has no kernels of its own on a processor.
-fn slow(precision: Precision, features: Features) -> Option<String> {
+pub(super) fn slow(precision: Precision, features: Features) -> Option<String> {
     let all = [Precision::Int8, Precision::Bf16, Precision::F32];
     let fastest = all.into_iter().find(|&it| features.has(it))?;
     let name = |precision: Precision| format!("{precision:?}").to_lowercase();

@@ -6,7 +6,9 @@
 //! precisions, and only the multiplication differs.
 
 /// How numbers are held in the trunk.
-#[derive(Copy, Clone, Eq, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
+#[derive(
+    Copy, Clone, Eq, PartialEq, Debug, serde::Serialize, serde::Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Precision {
     /// 32-bit floating point: the reference.

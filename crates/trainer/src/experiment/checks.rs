@@ -51,10 +51,10 @@ fn is_folder_name(name: &str) -> bool {
 }
 
 impl Experiment {
-    /// Refuses the first value that cannot work.
-    pub(super) fn validate(&self, origin: &str) -> Result<(), ExperimentError> {
+    /// Refuses the first value that cannot work; `place` says where a key's value comes from.
+    pub(super) fn validate(&self, place: impl Fn(&str) -> String) -> Result<(), ExperimentError> {
         let impossible = |key: String, found: String, allowed: &'static str| {
-            Err(ExperimentError::Impossible { origin: origin.to_owned(), key, found, allowed })
+            Err(ExperimentError::Impossible { origin: place(&key), key, found, allowed })
         };
         if let Err(error) = self.learner.check() {
             return impossible(
@@ -63,6 +63,20 @@ impl Experiment {
                 error.allowed,
             );
         }
+        match self.checks().into_iter().find(|check| !check.holds) {
+            Some(check) => impossible(check.key.to_owned(), check.found, check.allowed),
+            None => Ok(()),
+        }
+    }
+
+    /// What every key must be, as in messages: first what holds whatever the others are.
+    pub(super) fn bounds(&self) -> Vec<(String, &'static str)> {
+        let checks = self.checks().into_iter().map(|check| (check.key.to_owned(), check.allowed));
+        let numbers = self.learner.numbers().into_iter();
+        checks.chain(numbers.map(|(key, _, allowed)| (format!("learner.{key}"), allowed))).collect()
+    }
+
+    fn checks(&self) -> Vec<Check> {
         let sections = [
             self.network_and_search(),
             self.puct(),
@@ -72,10 +86,7 @@ impl Experiment {
             self.arena_and_machine(),
             self.device(),
         ];
-        match sections.into_iter().flatten().find(|check| !check.holds) {
-            Some(check) => impossible(check.key.to_owned(), check.found, check.allowed),
-            None => Ok(()),
-        }
+        sections.into_iter().flatten().collect()
     }
 
     fn network_and_search(&self) -> Vec<Check> {
@@ -253,7 +264,7 @@ impl Experiment {
         let t = &self.training;
         let games = t.games_per_generation;
         let ratio = t.samples_per_position;
-        let divides = t.micro_batch >= 1 && t.batch_size.is_multiple_of(t.micro_batch);
+        let divides = t.batch_size.is_multiple_of(t.micro_batch);
         let small = |rate: f32| (0.0..=1.0).contains(&rate);
         vec![
             check("training.generations", t.generations, is_count(t.generations), COUNT),
@@ -304,6 +315,12 @@ impl Experiment {
             check(
                 "training.micro_batch",
                 t.micro_batch,
+                (1..=65_536).contains(&t.micro_batch),
+                "1 to 65536",
+            ),
+            check(
+                "training.micro_batch",
+                t.micro_batch,
                 divides,
                 "a divisor of training.batch_size",
             ),
@@ -331,10 +348,11 @@ impl Experiment {
 
     fn arena_and_machine(&self) -> Vec<Check> {
         let (a, m) = (&self.arena, &self.machine);
-        let age = is_count(a.rival_age) && a.rival_age.is_multiple_of(a.every.max(1));
+        let age = a.rival_age.is_multiple_of(a.every.max(1));
         let short = a.opening_plies < self.selfplay.ply_limit;
         vec![
             check("arena.every", a.every, a.every >= 1, "1 or more"),
+            check("arena.rival_age", a.rival_age, is_count(a.rival_age), COUNT),
             check("arena.rival_age", a.rival_age, age, "a multiple of arena.every"),
             check("arena.random_pairs", a.random_pairs, is_count(a.random_pairs), COUNT),
             check("arena.rival_pairs", a.rival_pairs, is_count(a.rival_pairs), COUNT),

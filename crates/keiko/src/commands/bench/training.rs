@@ -91,7 +91,11 @@ fn paths(experiment: &Experiment, encoding: &Arc<Encoding>) -> Vec<Path> {
 }
 
 /// A step's samples, from games played by a search without a network.
-fn batches(experiment: &Experiment, rules: &Arc<Rules>, encoding: &Arc<Encoding>) -> Vec<Batch> {
+pub(in crate::commands) fn batches(
+    experiment: &Experiment,
+    rules: &Arc<Rules>,
+    encoding: &Arc<Encoding>,
+) -> Vec<Batch> {
     let selfplay = experiment.selfplay(rules, 0, 0);
     let (numbers, games) = (Mutex::new(0..GAMES), Mutex::new(Vec::new()));
     let take = || numbers.lock().expect("no panic while it was held").next();
