@@ -44,10 +44,18 @@ def lines(run):
     return {str(number): line for number, line in enumerate(found)}
 
 
+# What an event of any kind holds beside its time and step.
+FIELDS = ("value", "histogram_value", "encoded_image_string", "tensor_proto")
+
+
+def content(event):
+    return repr([getattr(event, field) for field in FIELDS if hasattr(event, field)])
+
+
 def events(run):
-    """Values of the event files by (kind, tag), without what a machine may change."""
+    """Values of the event files by kind and tag, without what a machine may change."""
     return {
-        f"{kind} {tag}": [(step, str(event._replace(wall_time=0))) for step, event in series]
+        f"{kind} {tag}": [(step, content(event)) for step, event in series]
         for (kind, tag), series in load(run / "tensorboard", purge=False).items()
         if not is_machine_dependent(tag)
     }

@@ -133,7 +133,7 @@ impl From<RunError> for Failure {
             RunError::RunExperiment(_) | RunError::RunRules(_) => DATA,
             RunError::Checkpoint(_) | RunError::Store(_) | RunError::Metrics(_) => DATA,
             RunError::Network(_) | RunError::Learn { .. } => DATA,
-            RunError::Panicked(_) | RunError::LearnerPanicked { .. } => DATA,
+            RunError::Panicked(_) | RunError::Torn { .. } => DATA,
         };
         Failure { message: error.to_string(), code }
     }

@@ -66,7 +66,7 @@ pub enum RunError {
     #[error("{0}; the run is saved, and the same command goes on")]
     Panicked(Panic),
     #[error("{panic}; the same command goes on from the last checkpoint in {state}", state = .state.display())]
-    LearnerPanicked { panic: Panic, state: PathBuf },
+    Torn { panic: Panic, state: PathBuf },
     #[error(
         "{found} MiB of memory are taken, and machine.memory_mebibytes is {bound}: the run is saved, \
          and the same command goes on"

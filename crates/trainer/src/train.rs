@@ -110,12 +110,13 @@ fn go_on(run: &mut Run, watcher: &dyn Watcher, stop: &AtomicBool) -> Result<Fini
     let mut clock = Clock::start(run.experiment.machine.workers);
     describe(run, watcher, stop)?;
     while run.state.generation < run.experiment.training.generations {
-        let complete = match run.state.phase {
+        let state = run.dir.join("state");
+        let complete = caught("the run", || match run.state.phase {
             Phase::Play => play(run, &mut clock, watcher, stop),
             Phase::Learn => learn(run, &mut clock, watcher, stop),
             Phase::Measure => measure(run, &mut clock, watcher, stop),
-        };
-        match complete {
+        });
+        match complete.unwrap_or_else(|panic| Err(RunError::Torn { panic, state })) {
             Ok(true) => (),
             Ok(false) => {
                 run.patiently(watcher, stop, Run::save)?;
@@ -252,7 +253,7 @@ fn take_steps(
         }
         Ok(())
     })
-    .unwrap_or_else(|panic| Err(RunError::LearnerPanicked { panic, state }))
+    .unwrap_or_else(|panic| Err(RunError::Torn { panic, state }))
 }
 
 /// Takes one of the steps due, or goes back to a good learner where it cannot be taken.

@@ -121,7 +121,7 @@ impl Workers<'_> {
         let play = || match next.load(Ordering::Relaxed) < numbers.len() {
             // Nobody waits for a worker that is gone: the others stop, too.
             true => {
-                caught("a self-play worker", || self.play_alone(selfplay, &take, &finished, &stop))
+                caught("a self-play worker", || self.play_alone(selfplay, &take, &finished, stop))
                     .inspect_err(|_| beside.failed.store(true, Ordering::Relaxed))
             }
             false => Ok(Share::default()),
