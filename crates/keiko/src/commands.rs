@@ -7,5 +7,6 @@ pub(crate) mod export;
 pub(crate) mod inspect;
 pub(crate) mod matches;
 pub(crate) mod perft;
+pub(crate) mod report;
 pub(crate) mod show;
 pub(crate) mod train;

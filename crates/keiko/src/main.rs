@@ -11,7 +11,7 @@ mod stop;
 mod watch;
 
 use clap::{Parser, Subcommand};
-use commands::{bench, check, engine, export, inspect, matches, perft, show, train};
+use commands::{bench, check, engine, export, inspect, matches, perft, report, show, train};
 use failure::Failure;
 use std::process::ExitCode;
 
@@ -33,6 +33,7 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     Train(train::Arguments),
+    Report(report::Arguments),
     Match(matches::Arguments),
     Engine(engine::Arguments),
     Export(export::Arguments),
@@ -46,6 +47,7 @@ enum Command {
 fn main() -> ExitCode {
     let result = match Arguments::parse().command {
         Command::Train(arguments) => train::run(&arguments),
+        Command::Report(arguments) => report::run(&arguments),
         Command::Match(arguments) => matches::run(&arguments),
         Command::Engine(arguments) => engine::run(&arguments),
         Command::Export(arguments) => export::run(&arguments),

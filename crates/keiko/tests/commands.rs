@@ -101,9 +101,10 @@ fn shows_variants_and_positions() {
 
 #[test]
 fn every_command_has_help_with_an_example() {
-    for command in
-        ["train", "match", "engine", "export", "inspect", "show", "check", "perft", "bench"]
-    {
+    for command in [
+        "train", "report", "match", "engine", "export", "inspect", "show", "check", "perft",
+        "bench",
+    ] {
         let help = expect_output(&[command, "--help"]);
         assert!(help.contains("Example"), "{command}: {help}");
     }

@@ -7,10 +7,12 @@
 mod block;
 mod error;
 mod files;
+mod listing;
 mod older;
 mod report;
 
 pub use error::StoreError;
+pub use listing::Listing;
 pub use report::{Damage, OpenReport};
 
 use block::{Found, SEGMENT_HEADER_BYTES};
