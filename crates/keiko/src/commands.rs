@@ -12,6 +12,7 @@ pub(crate) mod init;
 pub(crate) mod inspect;
 pub(crate) mod matches;
 pub(crate) mod perft;
+pub(crate) mod report;
 pub(crate) mod schema;
 mod selection;
 pub(crate) mod show;

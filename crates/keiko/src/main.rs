@@ -13,7 +13,7 @@ mod watch;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use commands::{bench, check, engine, export, fork, games, inspect, matches, perft, show, train};
-use commands::{completions, doctor, init, schema, status};
+use commands::{completions, doctor, init, report, schema, status};
 use failure::Failure;
 use std::process::ExitCode;
 
@@ -33,6 +33,7 @@ struct Arguments {
 enum Command {
     Train(train::Arguments),
     Fork(fork::Arguments),
+    Report(report::Arguments),
     Match(matches::Arguments),
     Engine(engine::Arguments),
     Games(games::Arguments),
@@ -58,6 +59,7 @@ fn main() -> ExitCode {
     let result = match Arguments::parse().command {
         Command::Train(arguments) => train::run(&arguments),
         Command::Fork(arguments) => fork::run(&arguments),
+        Command::Report(arguments) => report::run(&arguments),
         Command::Match(arguments) => matches::run(&arguments),
         Command::Engine(arguments) => engine::run(&arguments),
         Command::Games(arguments) => games::run(&arguments),

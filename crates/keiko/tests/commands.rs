@@ -101,7 +101,7 @@ fn shows_variants_and_positions() {
 
 #[test]
 fn every_command_has_help_with_an_example() {
-    let newer = ["games", "fork", "init", "doctor", "status", "schema", "completions"];
+    let newer = ["games", "fork", "report", "init", "doctor", "status", "schema", "completions"];
     let older =
         ["train", "match", "engine", "export", "inspect", "show", "check", "perft", "bench"];
     for command in older.into_iter().chain(newer) {

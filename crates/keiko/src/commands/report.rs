@@ -1,0 +1,97 @@
+//! `keiko report`: a run as one page for people who were sent a link.
+
+mod chart;
+mod page;
+mod sample;
+
+use crate::Failure;
+use keiko_network::Network;
+use keiko_rules::Rules;
+use keiko_trainer::Experiment;
+use keiko_trainer::metrics::{Line, read_lines};
+use keiko_trainer::store::{Listing, StoreError};
+use sample::Sample;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+/// Writes a run as one HTML page: strength, losses, games with a playable board, the machine, the
+/// configuration. The page needs no other file and no network.
+///
+/// The run may be going on meanwhile: it is only read.
+#[derive(clap::Args)]
+#[command(after_help = "Example: keiko report checkpoints/minishogi --out minishogi.html")]
+pub(crate) struct Arguments {
+    /// The run's folder.
+    #[arg(value_name = "RUN")]
+    run: PathBuf,
+    /// The page to write [default: RUN/report.html].
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+}
+
+/// What the page is made from.
+struct Told {
+    experiment: Experiment,
+    rules: Arc<Rules>,
+    lines: Vec<Line>,
+    games: u64,
+    samples: Vec<Sample>,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let told = read(&arguments.run)?;
+    let out = arguments.out.clone().unwrap_or_else(|| arguments.run.join("report.html"));
+    write_whole(&out, &page::html(&told))?;
+    say!(
+        "{}: {} generations, {} games",
+        out.display(),
+        told.lines.iter().filter(|line| line.scalars.contains_key(page::GAMES)).count(),
+        told.games
+    );
+    Ok(ExitCode::SUCCESS)
+}
+
+fn read(run: &Path) -> Result<Told, Failure> {
+    let file = run.join("experiment.toml");
+    if !file.exists() {
+        return Err(Failure::usage(format!("{}: this folder is no run", run.display())));
+    }
+    let of_run = |error: &dyn std::fmt::Display| Failure::data(error);
+    let experiment = Experiment::load(&file, &[]).map_err(|error| of_run(&error))?;
+    let variant = run.join("variant.toml");
+    let rules = Rules::load(&variant.to_string_lossy()).map_err(|error| of_run(&error))?;
+    let rules = Arc::new(rules);
+    let lines = read_lines(run).map_err(Failure::data)?;
+    // Damaged games are for `keiko train` to tell of.
+    let (listing, _) = Listing::open(&run.join("games")).map_err(games_failure)?;
+    let mut samples: Vec<Sample> = newest_network(run)
+        .and_then(|network| sample::opening(&network, &rules))
+        .into_iter()
+        .collect();
+    samples.extend(sample::games(&listing, &rules).map_err(games_failure)?);
+    Ok(Told { experiment, rules, lines, games: listing.games(), samples })
+}
+
+fn games_failure(error: StoreError) -> Failure {
+    match error {
+        StoreError::Io { .. } => Failure::environment(error),
+        _ => Failure::data(error),
+    }
+}
+
+/// The network published last that can be read: the last one may be in the making.
+fn newest_network(run: &Path) -> Option<Network> {
+    let entries = std::fs::read_dir(run.join("networks")).ok()?;
+    let mut folders: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    folders.sort();
+    folders.iter().rev().find_map(|folder| Network::load(folder).ok())
+}
+
+/// Writes a file as a whole: a page that is being looked at is never half there.
+fn write_whole(path: &Path, text: &str) -> Result<(), Failure> {
+    let new = path.with_extension("new");
+    std::fs::write(&new, text)
+        .and_then(|()| std::fs::rename(&new, path))
+        .map_err(|error| Failure::environment(format!("{}: {error}", path.display())))
+}
