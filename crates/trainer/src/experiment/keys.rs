@@ -123,6 +123,8 @@ fn range(words: &str) -> Option<Map<String, Value>> {
             vec![("minimum", low), ("exclusiveMaximum", high)]
         }
         [low, "or", "more", ..] => vec![("minimum", low)],
+        // A number that stands apart, below the others.
+        [low, "or", _, "to", high] => vec![("minimum", low), ("maximum", high)],
         [.., low, "to" | "or", high] => vec![("minimum", low), ("maximum", high)],
         _ => return None,
     };
@@ -177,6 +179,7 @@ mod tests {
         assert_eq!(read("0 or 1"), json!({ "minimum": 0, "maximum": 1 }));
         assert_eq!(read("rates from 0 to 1"), json!({ "minimum": 0, "maximum": 1 }));
         assert_eq!(read("0 or more"), json!({ "minimum": 0 }));
+        assert_eq!(read("0, or 16 to 64"), json!({ "minimum": 0, "maximum": 64 }));
         assert_eq!(read("1 or more, below selfplay.ply_limit"), json!({ "minimum": 1 }));
         assert_eq!(read("above 0"), json!({ "exclusiveMinimum": 0 }));
         assert_eq!(read("above 0, up to 64"), json!({ "exclusiveMinimum": 0, "maximum": 64 }));
