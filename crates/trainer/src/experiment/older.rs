@@ -41,7 +41,8 @@ replay_mebibytes = 0
 /// Adds what an older experiment meant, where it has none of the keys that came together: whether it
 /// did. A file that has some of them is a new one, and has to have them all.
 pub(super) fn complete(experiment: &mut toml::Table) -> bool {
-    MEANT.iter().fold(false, |did, meant| add(experiment, meant) || did)
+    // All of them, not only up to the first that did.
+    MEANT.iter().filter(|meant| add(experiment, meant)).count() > 0
 }
 
 fn add(experiment: &mut toml::Table, meant: &str) -> bool {
