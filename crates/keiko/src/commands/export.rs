@@ -14,7 +14,7 @@ use std::process::ExitCode;
 /// Parquet file, a row each, for pandas and its like.
 ///
 /// A row has game, generation, ply (played before), sfen, side, move, policy_moves and policy_weights
-/// (empty after a cheap search), root_* and raw_* (win, draw, loss: the search's opinion and the
+/// (empty where a search teaches no policy), root_* and raw_* (win, draw, loss: the search's opinion and the
 /// network's own), result (1, 0, -1), plies_left, surprise, full, simulations, start and reason; all
 /// chances and results are those of the side to move.
 #[derive(clap::Args)]

@@ -35,9 +35,12 @@ pub(super) fn write<'a>(
     replace(&index_path(segment), &bytes)
 }
 
+/// Where the blocks of a segment lie, and what they say of themselves.
+type Blocks = Vec<(Range<u64>, BlockHeader)>;
+
 /// The blocks of a segment with its length, by its index; `None` if there is no sound one of this
 /// very file.
-pub(super) fn read(segment: &Path) -> Option<(u64, Vec<(Range<u64>, BlockHeader)>)> {
+pub(super) fn read(segment: &Path) -> Option<(u64, Blocks)> {
     let bytes = fs::read(index_path(segment)).ok()?;
     let (covered, checksum) = bytes.split_at_checked(bytes.len().checked_sub(4)?)?;
     if Fields(checksum).u32()? != crc32fast::hash(covered) {

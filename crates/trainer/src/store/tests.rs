@@ -389,12 +389,13 @@ fn the_oldest_segments_go_first_and_none_that_is_needed() {
     assert_eq!((removed.segments, removed.bytes), (1, before - store.listing.bytes()));
     let first = removed.games;
     assert_eq!(all(&store), games(first..200));
-    let second = store.shrink(store.listing.bytes() - 1, &[first..first + 1]).unwrap();
+    let second =
+        store.shrink(store.listing.bytes() - 1, std::slice::from_ref(&(first..first + 1))).unwrap();
     let kept = all(&store);
     assert_eq!((second.segments, kept[0].number), (1, first));
     assert!(kept.len() as u64 == 200 - first - second.games);
     // Never the last, whatever the bound; and all of it can be opened.
-    store.shrink(0, &[190..200]).unwrap();
+    store.shrink(0, std::slice::from_ref(&(190..200))).unwrap();
     let left = all(&store);
     assert!(left[0].number <= 190 && left.len() < 60 && left[left.len() - 1].number == 199);
     let (mut store, report) = Store::open_with(dir.path(), 900).unwrap();
