@@ -30,7 +30,7 @@ const ARROW: Rgb888 = rgb(0x1f5fbf);
 pub fn policy_on_board(rules: &Rules, position: &Position, policy: &[(Move, f32)]) -> Picture {
     let width = rules.files() as i32 * CELL + 2 * HAND + MARGIN;
     let below = rules.ranks() as i32 * CELL + 2 * MARGIN;
-    let height = below + MOVES as i32 * ROW + 4;
+    let height = below + (1 + MOVES as i32) * ROW + 4;
     let mut board = Board { rules, canvas: Canvas::new(width as u32, height as u32) };
     board.squares(policy);
     board.coordinates();
@@ -48,10 +48,7 @@ pub fn policy_on_board(rules: &Rules, position: &Position, policy: &[(Move, f32)
     for &(mv, share) in likeliest.iter().rev() {
         board.arrow(position, mv, share);
     }
-    board.list(&likeliest, below);
-    let turn = format!("{} to move", position.side_to_move());
-    let at = Point::new(HAND + 120, below + ROW / 2);
-    board.canvas.label(&turn, at, &FONT_7X13, EDGE);
+    board.list(position.side_to_move(), &likeliest, below);
     board.canvas.finish()
 }
 
@@ -160,9 +157,13 @@ impl Board<'_> {
         self.canvas.fill(corner, 2 * half as u32, 2 * half as u32, ARROW);
     }
 
-    fn list(&mut self, likeliest: &[(Move, f32)], below: i32) {
-        for (row, &(mv, share)) in likeliest.iter().enumerate() {
-            let text = format!("{:<7}{:5.1}%", mv.to_usi(self.rules), 100.0 * share);
+    /// Whose turn it is, and the likeliest moves, a line each.
+    fn list(&mut self, side: Color, likeliest: &[(Move, f32)], below: i32) {
+        let moves = likeliest
+            .iter()
+            .map(|&(mv, share)| format!("{:<7}{:5.1}%", mv.to_usi(self.rules), 100.0 * share));
+        let lines = std::iter::once(format!("{side} to move")).chain(moves);
+        for (row, text) in lines.enumerate() {
             let at = Point::new(HAND, below + row as i32 * ROW + ROW / 2);
             self.canvas.label(&text, at, &FONT_7X13, INK);
         }
