@@ -14,7 +14,7 @@ const PLAIN_LINE_EVERY: Duration = Duration::from_secs(30);
 /// How often the log alone is told where there is one, or where nobody wants to hear.
 const LOG_LINE_EVERY: Duration = Duration::from_secs(300);
 
-/// How much a person wants to hear; the log has everything.
+/// How much a person wants to hear; the log has all that `Normal` says at least.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 pub(crate) enum Loudness {
     /// Warnings, and how it ended.
@@ -85,11 +85,6 @@ impl Terminal {
     /// A line that every reader should see.
     pub(crate) fn insist(&self, line: &str) {
         self.write(line, true);
-    }
-
-    /// A line for the log, and for a reader who wants to hear everything.
-    fn note(&self, line: &str) {
-        self.write(line, self.loudness == Loudness::Verbose);
     }
 
     fn write(&self, line: &str, is_told: bool) {
@@ -191,8 +186,10 @@ impl Watcher for Terminal {
                     self.lock().elo = Some(elo);
                 }
                 self.say(&summary(generation, step, figures));
-                for (tag, value) in figures {
-                    self.note(&format!("generation {generation}, {tag}: {value}"));
+                // The log does without them otherwise: `metrics.jsonl` has them all.
+                let all = if self.loudness == Loudness::Verbose { figures } else { &[] };
+                for (tag, value) in all {
+                    self.say(&format!("generation {generation}, {tag}: {value}"));
                 }
             }
         }

@@ -89,6 +89,7 @@ fn a_run_is_watched_by_its_log_and_its_status() {
     let log = || std::fs::read_to_string(Path::new(dir).join("log.txt")).unwrap();
     let quiet = log();
     assert!(quiet.contains("generation 0 done") && quiet.contains("begins in"), "{quiet}");
+    assert!(!quiet.contains("loss/"), "{quiet}");
     for line in quiet.lines() {
         assert!(line.starts_with("20") && line[..21].ends_with("Z "), "{line}");
     }

@@ -160,6 +160,9 @@ mod tests {
         {
             assert_eq!(schedule.at(count), value, "{count}");
         }
+        for (count, value) in [(25, 32.0), (50, 128.0), (75, 64.25)] {
+            assert_eq!(schedule.stretched(2.5).at(count), value, "{count}");
+        }
         assert_eq!(read("8").unwrap().at(1000), 8.0);
         assert_eq!(read("[[7, 8]]").unwrap().at(0), 8.0);
     }

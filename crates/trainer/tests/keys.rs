@@ -50,13 +50,13 @@ fn every_key_has_a_meaning_and_a_comment_in_the_default_job() {
 
 #[test]
 fn values_are_told_with_where_they_come_from() {
-    let set = ["search.puct.cpuct=2.5".to_owned()];
+    let set = ["search.puct.cpuct=2.1".to_owned()];
     let text = text_of("smoke.toml");
     let experiment = Experiment::parse(&text, "smoke", &set).unwrap();
     let all = experiment.explained(&text, &set);
     let find = |name: &str| all.iter().find(|it| it.key.name == name).unwrap();
     assert_eq!(find("search.puct.cpuct").origin, Origin::Set);
-    assert_eq!(find("search.puct.cpuct").value, "2.5");
+    assert_eq!(find("search.puct.cpuct").value, "2.1");
     for (place, line) in text.lines().enumerate() {
         if let Some(value) = line.strip_prefix("ply_limit = ") {
             let found = find("selfplay.ply_limit");

@@ -41,8 +41,9 @@ impl Experiment {
     /// Every value of this experiment, which was read from this text with these overrides, in the
     /// order of experiment files.
     pub fn explained(&self, text: &str, overrides: &[String]) -> Vec<Explained> {
-        let table = toml::Table::try_from(self).expect("an experiment is plain data");
-        let values = entries(&table).into_iter().map(|(_, value)| value.to_string());
+        // By way of the text: there 1.1 is 1.1, whatever is nearest to it in 32 bits.
+        let written: toml::Table = toml::from_str(&self.to_toml()).expect("it was just written");
+        let values = entries(&written).into_iter().map(|(_, value)| value.to_string());
         let explained = |(key, value): (Key, String)| {
             let origin = origin(text, overrides, &key.name);
             Explained { key, value, origin }
