@@ -4,8 +4,8 @@
 Usage: compare_runs.py RUN RUN
 
 Compares the newest checkpoint's learner, the stored games, the networks' files, metrics.jsonl and
-the values in the event files; leaves out wall times and the tags of system/. Needs the Python
-package tensorboard (scripts/python-env.sh).
+the values in the event files; leaves out wall times, the tags of system/ and how often a run was
+gone on with. Needs the Python package tensorboard (scripts/python-env.sh).
 """
 
 import json
@@ -16,7 +16,7 @@ from check_events import load
 
 
 def is_machine_dependent(tag):
-    return tag.startswith("system/")
+    return tag.startswith("system/") or tag == "events/sessions"
 
 
 def files(folder):
