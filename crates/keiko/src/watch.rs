@@ -180,7 +180,7 @@ impl Watcher for Terminal {
             Event::Strength { generation, rival, strength } => {
                 self.say(&format!("generation {generation} against {rival}: {strength}"));
             }
-            Event::Notice { message } => self.say(message),
+            Event::Notice { message } => self.insist(message),
             Event::Generation { generation, step, figures } => {
                 if let Some(elo) = figure(figures, "arena/elo") {
                     self.lock().elo = Some(elo);

@@ -1,5 +1,6 @@
 //! The disk that a run is written to: while it has no room the run waits, and loses nothing.
 
+use crate::experiment::MEBIBYTE;
 use crate::run::{Run, RunError};
 use crate::train::{Event, Watcher};
 use std::error::Error;
@@ -11,8 +12,6 @@ use std::time::{Duration, Instant};
 const LOOK_EVERY: Duration = Duration::from_secs(3);
 /// How soon it notices that it is to stop.
 const NOTICE: Duration = Duration::from_millis(100);
-
-const MEBIBYTE: u64 = 1 << 20;
 
 impl Run {
     /// Writes something, all or nothing, once there is room for it: as long as the disk is full, or

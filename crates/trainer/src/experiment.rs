@@ -143,7 +143,7 @@ pub struct MachineConfig {
 }
 
 /// Bytes of a MiB.
-const MEBIBYTE: u64 = 1 << 20;
+pub(crate) const MEBIBYTE: u64 = 1 << 20;
 
 impl MachineConfig {
     /// Bytes that the games on disk may take.

@@ -29,8 +29,9 @@ impl<'a> MemoryBound<'a> {
 impl Watcher for MemoryBound<'_> {
     fn tell(&self, event: &Event<'_>) {
         self.watcher.tell(event);
-        let resident = resident_mebibytes().filter(|_| self.bound > 0);
-        if let Some(found) = resident.map(|mebibytes| mebibytes as u64)
+        // An event is a game or a step: nothing is read where there is no bound.
+        if self.bound > 0
+            && let Some(found) = resident_mebibytes().map(|mebibytes| mebibytes as u64)
             && found > self.bound
         {
             self.found.get_or_init(|| found);

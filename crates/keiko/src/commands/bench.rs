@@ -24,7 +24,7 @@ const ROUNDS: usize = 7;
     keiko bench perft minishogi microshogi=micro --against fairy-stockfish\n          \
     keiko bench training configs/minishogi.toml\n          \
     keiko bench mates configs/minishogi.toml\n          \
-    keiko bench store configs/minishogi.toml --dir /tmp/store\n          \
+    keiko bench store configs/minishogi.toml --dir scratch\n          \
     keiko bench selfplay configs/minishogi.toml")]
 pub(crate) struct Arguments {
     #[command(subcommand)]

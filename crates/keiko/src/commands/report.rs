@@ -7,9 +7,8 @@ mod sample;
 use crate::Failure;
 use keiko_network::Network;
 use keiko_rules::Rules;
-use keiko_trainer::Experiment;
 use keiko_trainer::metrics::{Line, read_lines};
-use keiko_trainer::store::{Listing, StoreError};
+use keiko_trainer::{Experiment, Records, RunError};
 use sample::Sample;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -53,31 +52,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
 }
 
 fn read(run: &Path) -> Result<Told, Failure> {
-    let file = run.join("experiment.toml");
-    if !file.exists() {
-        return Err(Failure::usage(format!("{}: this folder is no run", run.display())));
-    }
-    let of_run = |error: &dyn std::fmt::Display| Failure::data(error);
-    let experiment = Experiment::load(&file, &[]).map_err(|error| of_run(&error))?;
-    let variant = run.join("variant.toml");
-    let rules = Rules::load(&variant.to_string_lossy()).map_err(|error| of_run(&error))?;
-    let rules = Arc::new(rules);
-    let lines = read_lines(run).map_err(Failure::data)?;
     // Damaged games are for `keiko train` to tell of.
-    let (listing, _) = Listing::open(&run.join("games")).map_err(games_failure)?;
+    let Records { experiment, rules, listing, .. } = Records::open(run)?;
+    let lines = read_lines(run).map_err(Failure::data)?;
     let mut samples: Vec<Sample> = newest_network(run)
         .and_then(|network| sample::opening(&network, &rules))
         .into_iter()
         .collect();
-    samples.extend(sample::games(&listing, &rules).map_err(games_failure)?);
+    samples.extend(sample::games(&listing, &rules).map_err(RunError::from)?);
     Ok(Told { experiment, rules, lines, games: listing.games(), samples })
-}
-
-fn games_failure(error: StoreError) -> Failure {
-    match error {
-        StoreError::Io { .. } => Failure::environment(error),
-        _ => Failure::data(error),
-    }
 }
 
 /// The network published last that can be read: the last one may be in the making.
