@@ -228,10 +228,10 @@ impl Checkpoints {
         generation.is_multiple_of(self.keep_every) && !all.iter().any(is_older)
     }
 
-    /// How many games of complete generations each checkpoint knows of, as far as it can be read.
-    pub(crate) fn games(&self) -> Result<Vec<u64>, CheckpointError> {
-        let games = |dir: &PathBuf| read_state(&dir.join(STATE_FILE)).ok().map(|state| state.games);
-        Ok(newest_first(&self.dir)?.iter().filter_map(games).collect())
+    /// The counters of each checkpoint, as far as they can be read.
+    pub(crate) fn states(&self) -> Result<Vec<State>, CheckpointError> {
+        let state = |dir: &PathBuf| read_state(&dir.join(STATE_FILE)).ok();
+        Ok(newest_first(&self.dir)?.iter().filter_map(state).collect())
     }
 
     /// The newest checkpoint that can be used, and what was wrong with newer ones.

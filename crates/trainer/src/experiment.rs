@@ -133,6 +133,9 @@ pub struct MachineConfig {
     /// What the games on disk may take, in MiB: the oldest beyond it are removed, but none that a
     /// kept checkpoint needs; 0: any amount.
     pub games_mebibytes: u64,
+    /// What the published networks may take on disk, in MiB: beyond it every second goes, the oldest
+    /// first, then every second of the rest, but none that is still a rival; 0: any amount.
+    pub networks_mebibytes: u64,
     /// What the games of the replay window may take in memory, in MiB: the window is the newest
     /// ones that fit, so where it is short it does change results; 0: any amount.
     pub replay_mebibytes: u64,
@@ -149,6 +152,11 @@ impl MachineConfig {
     /// Bytes that the games on disk may take.
     pub fn games_bytes(&self) -> Option<u64> {
         (self.games_mebibytes > 0).then_some(self.games_mebibytes * MEBIBYTE)
+    }
+
+    /// Bytes that the published networks may take.
+    pub fn networks_bytes(&self) -> Option<u64> {
+        (self.networks_mebibytes > 0).then_some(self.networks_mebibytes * MEBIBYTE)
     }
 
     /// Bytes that the games of the replay window may take in memory.

@@ -3,20 +3,20 @@
 use crate::arena::{Match, Played, Player, RandomPlayer, SearchPlayer, tally};
 use crate::checkpoint::{Phase, Published};
 use crate::clock::{Clock, Stopwatch};
-use crate::dashboard::exhibit;
+use crate::dashboard::{exhibit, is_exhibited};
 use crate::elo::Strength;
 use crate::metrics::SESSIONS_TAG;
+use crate::published::{Rival, publish};
 use crate::run::{Run, RunError, now};
 use crate::statistics::{self, StepSums};
 use crate::train::{Event, Watcher};
 use crate::workers::Workers;
 use keiko_network::{
-    Calibration, Encoding, Inference, Network, NetworkEvaluator, Precision, Provenance, Snapshot,
-    Weights, calibrate, evaluate_losses,
+    Calibration, Encoding, Inference, Network, NetworkEvaluator, Precision, Snapshot, Weights,
+    calibrate, evaluate_losses,
 };
 use keiko_rules::Game;
 use keiko_selfplay::{Purpose, SelfPlay, generator, random_moves};
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -25,9 +25,6 @@ const HOLDOUT_POSITIONS: usize = 2048;
 
 /// Positions that say what 8-bit activations have to hold.
 const CALIBRATION_POSITIONS: usize = 512;
-
-/// Licence of the networks a run publishes.
-const NETWORK_LICENCE: &str = "MIT OR Apache-2.0";
 
 /// Figures by tag.
 type Figures = Vec<(String, f64)>;
@@ -64,20 +61,28 @@ pub(crate) fn measure(
     figures.extend(machine_figures(clock));
     figures.push((SESSIONS_TAG.to_owned(), run.metrics.sessions() as f64));
     let step = run.learner.steps();
-    record(run, &figures, step, published.is_some())?;
+    record(run, &figures, step, published)?;
     run.patiently(watcher, stop, flush)?;
     watcher.tell(&Event::Generation { generation, step, figures: &figures });
     *clock = Clock::start(run.experiment.machine.workers);
     begin_next_generation(run);
     run.patiently(watcher, stop, Run::save)?;
+    keep_to_bounds(run, watcher)?;
+    Ok(true)
+}
+
+/// Removes what is beyond the bounds of the disk, and says so.
+fn keep_to_bounds(run: &mut Run, watcher: &dyn Watcher) -> Result<(), RunError> {
+    let tell = |message: String| watcher.tell(&Event::Notice { message: &message });
     let removed = run.remove_old_games()?;
     if removed.segments > 0 {
         let (games, mebibytes) = (removed.games, removed.bytes >> 20);
-        let bound = "machine.games_mebibytes";
-        let message = format!("removed the oldest {games} games, {mebibytes} MiB: {bound}");
-        watcher.tell(&Event::Notice { message: &message });
+        tell(format!("removed the oldest {games} games, {mebibytes} MiB: machine.games_mebibytes"));
     }
-    Ok(true)
+    for step in run.remove_networks()? {
+        tell(format!("removed network {step}: machine.networks_mebibytes"));
+    }
+    Ok(())
 }
 
 fn begin_next_generation(run: &mut Run) {
@@ -87,12 +92,12 @@ fn begin_next_generation(run: &mut Run) {
     run.state.phase = Phase::Play;
 }
 
-/// Writes the figures of a generation, and what is shown of its network where that was published.
+/// Writes the figures of a generation, and what is shown of some of the published networks.
 fn record(
     run: &mut Run,
     figures: &[(String, f64)],
     step: u64,
-    published: bool,
+    published: Option<u64>,
 ) -> Result<(), RunError> {
     // When more generations are asked for later, the steps of the first of them were taken, and
     // reported, when the run was to end.
@@ -100,10 +105,11 @@ fn record(
     if is_reported {
         return Ok(());
     }
+    let every = run.experiment.arena.every;
     for (tag, value) in figures {
         run.metrics.scalar(tag, step, *value)?;
     }
-    if published {
+    if published.is_some_and(|learned| run.is_last() || is_exhibited(learned / every)) {
         exhibit(run, step)?;
     }
     Ok(())
@@ -161,21 +167,6 @@ fn machine_figures(clock: &Clock) -> Figures {
     figures.into_iter().map(|(tag, value)| (tag.to_owned(), value)).collect()
 }
 
-/// Puts the averaged network into `networks/<step>`, unless it is there already.
-fn publish(run: &Run) -> Result<Network, RunError> {
-    let network = run.network();
-    let dir = run.network_dir(run.learner.steps());
-    if Network::load(&dir).is_ok() {
-        return Ok(network);
-    }
-    if dir.exists() {
-        std::fs::remove_dir_all(&dir)
-            .map_err(crate::checkpoint::io(&dir, "remove the damaged network"))?;
-    }
-    network.save(&dir)?;
-    Ok(network)
-}
-
 /// Plays the published network, which learned from `generation` last, against uniform random play
 /// and against the network of some generations ago, and rates it. `None` when it was stopped.
 fn measure_strength(
@@ -209,41 +200,6 @@ fn measure_strength(
     run.state.published.retain(|one| one.step != step);
     run.state.published.push(Published { generation, step, elo, margin });
     Ok(Some(figures))
-}
-
-/// Whom a network is measured against, and rated by.
-struct Rival {
-    name: String,
-    weights: Weights,
-    elo: f64,
-    margin: f64,
-}
-
-impl Rival {
-    /// The network published long enough before `generation`; at first the untrained one, whose
-    /// strength is the zero of all ratings. (Uniform random play is no zero: a network that
-    /// wins every game against it is too far above for any interval.)
-    fn of(run: &Run, generation: u64) -> Result<Rival, RunError> {
-        let age = run.experiment.arena.rival_age;
-        let Some(older) =
-            run.state.published.iter().rfind(|one| one.generation + age <= generation)
-        else {
-            let weights = run.experiment.initial_weights(&run.encoding);
-            return Ok(Rival {
-                name: "the untrained network".to_owned(),
-                weights,
-                elo: 0.0,
-                margin: 0.0,
-            });
-        };
-        let weights = Network::load(&run.network_dir(older.step))?.weights;
-        Ok(Rival {
-            name: format!("network {}", older.step),
-            weights,
-            elo: older.elo,
-            margin: older.margin,
-        })
-    }
 }
 
 fn strength_figures(rival: &str, strength: &Strength) -> Figures {
@@ -353,7 +309,7 @@ impl Run {
         Inference::cpu(precision, calibration)
     }
 
-    fn calibrate(&self, weights: &Weights) -> Calibration {
+    pub(crate) fn calibrate(&self, weights: &Weights) -> Calibration {
         let newest =
             self.replay.newest(&self.encoding, CALIBRATION_POSITIONS, CALIBRATION_POSITIONS);
         match newest.first() {
@@ -405,23 +361,5 @@ impl Run {
             ply_limit: self.experiment.selfplay.ply_limit,
             side_by_side: share.min(2 * self.experiment.machine.batch as u64),
         }
-    }
-
-    /// The averaged network as it stands.
-    fn network(&self) -> Network {
-        let provenance = Provenance {
-            step: self.learner.steps(),
-            games: self.state.games,
-            positions: self.state.positions,
-            licence: NETWORK_LICENCE.to_owned(),
-        };
-        let weights = self.learner.average().clone();
-        let calibration = self.calibrate(&weights);
-        Network::new(&self.encoding, weights, calibration, provenance)
-    }
-
-    /// Where the network of a step is published.
-    fn network_dir(&self, step: u64) -> PathBuf {
-        self.dir.join("networks").join(format!("{step:09}"))
     }
 }

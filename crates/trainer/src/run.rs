@@ -7,6 +7,7 @@ use crate::checkpoint::{
 use crate::experiment::{Change, Experiment, ExperimentError, HOLDOUT_GAMES};
 use crate::metrics::{Metrics, MetricsError};
 use crate::panics::Panic;
+use crate::published::thin_out;
 use crate::replay::ReplayBuffer;
 use crate::store::{OpenReport, Removed, Store, StoreError};
 use keiko_network::{
@@ -258,11 +259,19 @@ impl Run {
         let Some(bytes) = self.experiment.machine.games_bytes() else {
             return Ok(Removed::default());
         };
-        let needed = |games| self.experiment.games_in_use(games);
-        let mut needed: Vec<_> = self.checkpoints.games()?.into_iter().map(needed).collect();
+        let needed = |state: &State| self.experiment.games_in_use(state.games);
+        let mut needed: Vec<_> = self.checkpoints.states()?.iter().map(needed).collect();
         // What follows is of the generation in hand.
         needed.extend(needed.iter().map(|range| range.end).max().map(|end| end..u64::MAX));
         Ok(self.store.shrink(bytes, &needed)?)
+    }
+
+    /// Removes networks beyond the bound of the disk, none that a checkpoint needs: their steps.
+    pub(crate) fn remove_networks(&self) -> Result<Vec<u64>, RunError> {
+        match self.experiment.machine.networks_bytes() {
+            Some(bytes) => thin_out(self, bytes, &self.checkpoints.states()?),
+            None => Ok(Vec::new()),
+        }
     }
 
     fn drop_unfinished_generation(&mut self) -> Result<(), RunError> {

@@ -36,6 +36,8 @@ const NEWER_SECTION: &[&str] = &[
 /// Keys that came later, together.
 const NEWEST_KEYS: &[&str] =
     &["learning_retries", "retry_rate_factor", "disk_reserve_mebibytes", "memory_mebibytes"];
+/// A key that came later still.
+const NETWORKS: &[&str] = &["networks_mebibytes"];
 
 fn configs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../configs")
@@ -70,12 +72,14 @@ fn an_experiment_from_before_some_keys_existed_keeps_its_meaning() {
         let is_kept = |line: &&str| !keys.iter().any(|key| line.starts_with(key));
         text.lines().filter(is_kept).map(|line| format!("{line}\n")).collect()
     };
-    let oldest = without(&[NEWER_KEYS, NEWER_SECTION, BOUNDS, NEWEST_KEYS].concat());
+    let oldest = without(&[NEWER_KEYS, NEWER_SECTION, BOUNDS, NEWEST_KEYS, NETWORKS].concat());
     let older = Experiment::parse(&oldest, "older", &[]).unwrap();
     let later = Experiment::parse(&without(BOUNDS), "later", &[]).unwrap();
     assert_eq!((later.machine.games_bytes(), later.machine.replay_bytes()), (None, None));
     assert_eq!(older.selfplay.proven_playout_share, 1.0);
     assert_eq!((older.selfplay.resign_below, older.training.surprise_share), (0.0, 0.0));
+    let older = Experiment::parse(&without(NETWORKS), "older", &[]).unwrap();
+    assert_eq!(older.machine.networks_bytes(), None);
     let older = Experiment::parse(&without(NEWEST_KEYS), "older", &[]).unwrap();
     assert_eq!((older.training.learning_retries, older.machine.disk_reserve_mebibytes), (0, 0));
     // Who has one of the keys has to have them all.

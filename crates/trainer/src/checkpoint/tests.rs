@@ -23,7 +23,8 @@ fn left(dir: &Path, keep: usize, keep_every: u64, generations: std::ops::Range<u
             checkpoints.save(&state, &learner, None, None).unwrap();
         }
     }
-    let mut games = checkpoints.games().unwrap();
+    let states = checkpoints.states().unwrap();
+    let mut games: Vec<u64> = states.iter().map(|state| state.games).collect();
     let mut left: Vec<u64> = newest_first(&checkpoints.dir)
         .unwrap()
         .iter()

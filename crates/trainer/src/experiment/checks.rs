@@ -380,6 +380,12 @@ impl Experiment {
             ),
             check("machine.games_mebibytes", m.games_mebibytes, is_bound(m.games_mebibytes), BOUND),
             check(
+                "machine.networks_mebibytes",
+                m.networks_mebibytes,
+                is_bound(m.networks_mebibytes),
+                BOUND,
+            ),
+            check(
                 "machine.replay_mebibytes",
                 m.replay_mebibytes,
                 is_bound(m.replay_mebibytes),

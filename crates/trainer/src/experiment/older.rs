@@ -2,7 +2,7 @@
 
 /// What having none of these keys meant when there were none, for keys that came together:
 /// published experiments have to load, and runs of that time to go on.
-const MEANT: [&str; 3] = [STARTS_AND_ENDS, BOUNDS, FAULTS];
+const MEANT: [&str; 4] = [STARTS_AND_ENDS, BOUNDS, FAULTS, NETWORKS];
 
 const STARTS_AND_ENDS: &str = "
 [search]
@@ -45,6 +45,11 @@ retry_rate_factor = 0.5
 [machine]
 disk_reserve_mebibytes = 0
 memory_mebibytes = 0
+";
+
+const NETWORKS: &str = "
+[machine]
+networks_mebibytes = 0
 ";
 
 /// Adds what an older experiment meant, where it has none of the keys that came together: whether

@@ -1,0 +1,184 @@
+//! The networks a run publishes: writing them, whom they are measured against, and which go when
+//! the disk has no room for all.
+
+use crate::checkpoint::{Published, State, io};
+use crate::run::{Run, RunError};
+use keiko_network::{Network, Provenance, Weights};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// Licence of the networks a run publishes.
+const LICENCE: &str = "MIT OR Apache-2.0";
+
+/// The folder of them in a run's folder.
+const NETWORKS: &str = "networks";
+
+/// Puts the averaged network into `networks/<step>`, unless it is there already.
+pub(crate) fn publish(run: &Run) -> Result<Network, RunError> {
+    let network = network(run);
+    let dir = folder(run, run.learner.steps());
+    if Network::load(&dir).is_ok() {
+        return Ok(network);
+    }
+    if dir.exists() {
+        std::fs::remove_dir_all(&dir).map_err(io(&dir, "remove the damaged network"))?;
+    }
+    network.save(&dir)?;
+    Ok(network)
+}
+
+/// The averaged network as it stands.
+fn network(run: &Run) -> Network {
+    let provenance = Provenance {
+        step: run.learner.steps(),
+        games: run.state.games,
+        positions: run.state.positions,
+        licence: LICENCE.to_owned(),
+    };
+    let weights = run.learner.average().clone();
+    let calibration = run.calibrate(&weights);
+    Network::new(&run.encoding, weights, calibration, provenance)
+}
+
+/// Where the network of a step is published.
+fn folder(run: &Run, step: u64) -> PathBuf {
+    run.dir.join(NETWORKS).join(format!("{step:09}"))
+}
+
+/// Whom a network is measured against, and rated by.
+pub(crate) struct Rival {
+    pub(crate) name: String,
+    pub(crate) weights: Weights,
+    pub(crate) elo: f64,
+    pub(crate) margin: f64,
+}
+
+impl Rival {
+    /// The network published long enough before `generation`; at first the untrained one, whose
+    /// strength is the zero of all ratings. (Uniform random play is no zero: a network that
+    /// wins every game against it is too far above for any interval.)
+    pub(crate) fn of(run: &Run, generation: u64) -> Result<Rival, RunError> {
+        let Some(index) = rival(&run.state, generation, run.experiment.arena.rival_age) else {
+            let weights = run.experiment.initial_weights(&run.encoding);
+            return Ok(Rival {
+                name: "the untrained network".to_owned(),
+                weights,
+                elo: 0.0,
+                margin: 0.0,
+            });
+        };
+        let older = &run.state.published[index];
+        let weights = Network::load(&folder(run, older.step))?.weights;
+        Ok(Rival {
+            name: format!("network {}", older.step),
+            weights,
+            elo: older.elo,
+            margin: older.margin,
+        })
+    }
+}
+
+/// The newest network published at least `age` generations before `generation`.
+fn rival(state: &State, generation: u64, age: u64) -> Option<usize> {
+    state.published.iter().rposition(|one| one.generation + age <= generation)
+}
+
+/// Removes networks until the others fit in `bytes`, none that is a rival of the run, or would be
+/// if it went on from one of `states`. Of those left each has the same distance to the next, or
+/// twice that: first every second goes, the oldest first, then every second of the rest, and so on.
+pub(crate) fn thin_out(run: &Run, bytes: u64, states: &[State]) -> Result<Vec<u64>, RunError> {
+    let arena = &run.experiment.arena;
+    let rivals = states.iter().chain([&run.state]).flat_map(|state| {
+        // Later ones are rivals of later networks.
+        let first = rival(state, state.generation, arena.rival_age).unwrap_or(0);
+        state.published[first..].iter().map(|one| one.step)
+    });
+    let rivals: BTreeSet<u64> = rivals.collect();
+    let mut sizes = Vec::new();
+    for one in &run.state.published {
+        let dir = folder(run, one.step);
+        // Somebody may have removed it.
+        if dir.exists() {
+            sizes.push((one, size(&dir)?));
+        }
+    }
+    let mut taken: u64 = sizes.iter().map(|(_, size)| size).sum();
+    sizes.retain(|(one, _)| !rivals.contains(&one.step));
+    sizes.sort_by_key(|(one, _)| removal_order(one, arena.every));
+    let mut removed = Vec::new();
+    for (one, size) in sizes {
+        if taken <= bytes {
+            break;
+        }
+        let dir = folder(run, one.step);
+        std::fs::remove_dir_all(&dir).map_err(io(&dir, "remove the folder"))?;
+        taken -= size;
+        removed.push(one.step);
+    }
+    Ok(removed)
+}
+
+/// Odd numbers come first, then odd multiples of 2, of 4, and so on; the first network of all is
+/// the last to go.
+fn removal_order(one: &Published, every: u64) -> (u32, u64) {
+    ((one.generation / every).trailing_zeros(), one.generation)
+}
+
+fn size(dir: &Path) -> Result<u64, RunError> {
+    let entries = std::fs::read_dir(dir).map_err(io(dir, "list the folder"))?;
+    let mut sum = 0;
+    for entry in entries {
+        sum += entry.and_then(|entry| entry.metadata()).map_err(io(dir, "list the folder"))?.len();
+    }
+    Ok(sum)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn published(generation: u64) -> Published {
+        Published { generation, step: 10 * generation, elo: 0.0, margin: 0.0 }
+    }
+
+    #[test]
+    fn distances_between_the_networks_left_double() {
+        let mut order: Vec<Published> = (0..=8).map(|number| published(4 * number)).collect();
+        order.sort_by_key(|one| removal_order(one, 4));
+        let numbers: Vec<u64> = order.iter().map(|one| one.generation / 4).collect();
+        assert_eq!(numbers, [1, 3, 5, 7, 2, 6, 4, 8, 0]);
+    }
+
+    #[test]
+    fn networks_beyond_the_bound_go_but_rivals_stay() {
+        let smoke = concat!(env!("CARGO_MANIFEST_DIR"), "/../../configs/smoke.toml");
+        let sets = ["arena.every=1", "arena.rival_age=2"].map(str::to_owned);
+        let experiment = crate::Experiment::load(Path::new(smoke), &sets).unwrap();
+        let dir = tempfile::tempdir().unwrap();
+        let (mut run, _) = Run::open(&dir.path().join("run"), &experiment).unwrap();
+        run.state.published = (0..=8).map(published).collect();
+        run.state.generation = 9;
+        for one in &run.state.published {
+            let folder = folder(&run, one.step);
+            std::fs::create_dir(&folder).unwrap();
+            std::fs::write(folder.join("weights"), [0; 100]).unwrap();
+        }
+        let kept =
+            State { generation: 5, published: (0..=4).map(published).collect(), ..State::new() };
+        assert_eq!(thin_out(&run, 900, &[]).unwrap(), [0; 0]);
+        assert_eq!(thin_out(&run, 700, std::slice::from_ref(&kept)).unwrap(), [10, 50]);
+        assert_eq!(thin_out(&run, 0, std::slice::from_ref(&kept)).unwrap(), [20, 60, 0]);
+        // Its checkpoint is gone, and so is what it needed.
+        assert_eq!(thin_out(&run, 300, &[]).unwrap(), [30]);
+        let left: Vec<u64> = (0..=8).filter(|&it| folder(&run, 10 * it).exists()).collect();
+        assert_eq!(left, [4, 7, 8]);
+    }
+
+    #[test]
+    fn a_rival_is_old_enough() {
+        let state = State { published: (0..5).map(published).collect(), ..State::new() };
+        assert_eq!(rival(&state, 4, 2), Some(2));
+        assert_eq!(rival(&state, 1, 2), None);
+    }
+}
