@@ -9,6 +9,7 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code, reason = "vector instructions; each block says why it is sound")]
 mod avx512;
+mod convolution;
 mod dense;
 mod features;
 mod heads;
@@ -34,7 +35,7 @@ pub use pack::Precision;
 
 use crate::named::{Dense, Named};
 use crate::{Architecture, Encoding, Weights};
-use kernels::Kernels;
+use convolution::Convolution;
 use pack::{Held, LARGEST_ACTIVATION, Packed, padded};
 use pooling::{Pool, Pooled};
 use tiles::{Board, Job, Then, Tile, tiles};
@@ -42,8 +43,6 @@ use winograd::{Finish, Room, Transforms};
 
 /// Positions that go through a layer together, so that its weights stay in the cache.
 const TOGETHER: usize = 24;
-/// Taps of a 3x3 kernel.
-const TAPS: usize = 9;
 /// Conversions to smaller numbers take so many at a time.
 const CONVERTED: usize = 64;
 
@@ -54,53 +53,6 @@ const CONVERTED: usize = 64;
 pub struct Calibration {
     /// Two numbers a block.
     pub largest: Vec<f32>,
-}
-
-/// A 3x3 convolution of the trunk.
-#[derive(Debug)]
-enum Convolution {
-    Direct(Packed),
-    Winograd {
-        kernels: Kernels,
-        /// Filled up.
-        bias: Vec<f32>,
-    },
-}
-
-impl Convolution {
-    /// A 3x3 convolution from channels to as many, `[out, in, 9]`.
-    fn winograd(
-        transforms: &Transforms,
-        features: Features,
-        weight: &[f32],
-        bias: &[f32],
-    ) -> Convolution {
-        let channels = bias.len();
-        let wide = padded(channels);
-        let taps = by_tap(weight, (channels, 1), (channels, wide), wide * wide);
-        let mut filled = bias.to_vec();
-        filled.resize(wide, 0.0);
-        let kernels = transforms.kernels(features, &taps, (wide, wide));
-        Convolution::Winograd { kernels, bias: filled }
-    }
-}
-
-/// 3x3 kernels `[out, in, 9]` tap by tap, `size` numbers each: with (how many, distance from one
-/// to the next) of outputs and inputs.
-fn by_tap(
-    weight: &[f32],
-    (outputs, output_step): (usize, usize),
-    (inputs, input_step): (usize, usize),
-    size: usize,
-) -> Vec<f32> {
-    let mut taps = vec![0.0; TAPS * size];
-    for (index, kernel) in weight.chunks_exact(TAPS).enumerate() {
-        let (output, input) = (index / inputs, index % inputs);
-        let place = output * output_step + input * input_step;
-        kernel.iter().enumerate().for_each(|(tap, value)| taps[tap * size + place] = *value);
-    }
-    debug_assert_eq!(weight.len(), TAPS * outputs * inputs);
-    taps
 }
 
 /// A network packed for one board.

@@ -29,8 +29,8 @@ mod workers;
 
 pub use checkpoint::{CheckpointError, Phase, Published, State};
 pub use experiment::{
-    ArenaConfig, Change, Experiment, ExperimentError, Explained, Key, MachineConfig, Origin,
-    TrainingConfig,
+    ArenaConfig, Change, Experiment, ExperimentError, Explained, InferenceConfig, Key,
+    MachineConfig, Origin, TrainingConfig,
 };
 pub use origin::{Forked, begin_with, fork};
 pub use panics::Panic;

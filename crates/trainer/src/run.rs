@@ -1,20 +1,27 @@
 //! A run folder: created once, opened again and again, held by one process at a time.
 
+mod create;
+mod lock;
+mod windows;
+
+pub(crate) use create::create_alone;
+pub(crate) use lock::is_held;
+pub(crate) use windows::is_held_out;
+
 use crate::arena::PlayerError;
-use crate::checkpoint::{
-    CheckpointError, Checkpoints, Phase, Saved, State, replace_folder, write_file,
-};
-use crate::experiment::{Change, Experiment, ExperimentError, HOLDOUT_GAMES};
+use crate::checkpoint::{CheckpointError, Checkpoints, Saved, State, io, write_file};
+use crate::experiment::{Change, Experiment, ExperimentError};
 use crate::metrics::{Metrics, MetricsError};
 use crate::panics::Panic;
-use crate::published::thin_out;
 use crate::replay::ReplayBuffer;
-use crate::store::{OpenReport, Removed, Store, StoreError};
+use crate::store::{OpenReport, Store, StoreError};
+use create::create;
 use keiko_network::{
     ComputeDevice, DeviceError, Encoding, LearnError, Learner, NetworkError, Snapshot,
 };
 use keiko_rules::{Rules, RulesError};
 use keiko_selfplay::GameRecord;
+use lock::lock;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -216,87 +223,6 @@ impl Run {
         Ok((run, warnings))
     }
 
-    /// Fills the windows with the games the state knows of, block by block. Games beyond belong to
-    /// the generation in hand: it was interrupted, or the checkpoint after it is lost. Says which
-    /// games are damaged or missing.
-    fn load_games(&mut self) -> Result<Vec<String>, RunError> {
-        let generation = self.experiment.training.games_per_generation;
-        let first = match self.state.phase {
-            Phase::Play => self.state.games,
-            _ => self.state.games.saturating_sub(generation),
-        };
-        let in_use = self.experiment.games_in_use(self.state.games);
-        let (mut known, mut warnings) = (0, Vec::new());
-        for block in self.store.listing().read(in_use.start..first + generation) {
-            let games = match block {
-                Err(error @ StoreError::Decode { .. }) => {
-                    warnings.push(error.to_string());
-                    continue;
-                }
-                block => block?,
-            };
-            let current = games.iter().filter(|game| game.number >= first).cloned();
-            self.current.extend(current);
-            known += games.iter().filter(|game| game.number < in_use.end).count() as u64;
-            let of_windows = games.into_iter().filter(|game| game.number < in_use.end);
-            push(&mut self.replay, &mut self.holdout, &self.experiment, &self.state, of_windows);
-        }
-        self.replay.weigh();
-        self.holdout.weigh();
-        let expected = in_use.end - in_use.start;
-        let missing = expected.saturating_sub(known);
-        if missing > 0 {
-            warnings.push(format!(
-                "{}: {missing} of the last {expected} games are missing; going on without them",
-                self.dir.join(GAMES).display()
-            ));
-        }
-        Ok(warnings)
-    }
-
-    /// Removes the oldest games beyond the bound of the disk, none that a checkpoint needs.
-    pub(crate) fn remove_old_games(&mut self) -> Result<Removed, RunError> {
-        let Some(bytes) = self.experiment.machine.games_bytes() else {
-            return Ok(Removed::default());
-        };
-        let needed = |state: &State| self.experiment.games_in_use(state.games);
-        let mut needed: Vec<_> = self.checkpoints.states()?.iter().map(needed).collect();
-        // What follows is of the generation in hand.
-        needed.extend(needed.iter().map(|range| range.end).max().map(|end| end..u64::MAX));
-        Ok(self.store.shrink(bytes, &needed)?)
-    }
-
-    /// Removes networks beyond the bound of the disk, none that a checkpoint needs: their steps.
-    pub(crate) fn remove_networks(&self) -> Result<Vec<u64>, RunError> {
-        match self.experiment.machine.networks_bytes() {
-            Some(bytes) => thin_out(self, bytes, &self.checkpoints.states()?),
-            None => Ok(Vec::new()),
-        }
-    }
-
-    fn drop_unfinished_generation(&mut self) -> Result<(), RunError> {
-        if self.state.phase == Phase::Play {
-            self.current.clear();
-            self.store.truncate_to(self.state.games)?;
-        }
-        Ok(())
-    }
-
-    /// Adds games, already counted in the state, to the window they belong to.
-    pub(crate) fn add_to_windows(&mut self, games: Vec<GameRecord>) {
-        push(&mut self.replay, &mut self.holdout, &self.experiment, &self.state, games);
-        self.replay.weigh();
-        self.holdout.weigh();
-    }
-
-    /// Games that the window would hold, had it room for them or were they not lost.
-    pub(crate) fn games_left_out(&self) -> u64 {
-        let games = self.state.games;
-        let trained_on = games - games / self.experiment.training.holdout_every;
-        let wanted = trained_on.min(self.experiment.window(games) as u64);
-        wanted.saturating_sub(self.replay.games() as u64)
-    }
-
     /// Saves everything needed to go on exactly.
     pub(crate) fn save(&mut self) -> Result<(), RunError> {
         self.state.metrics = self.metrics.position(now())?;
@@ -334,91 +260,9 @@ impl Run {
     }
 }
 
-/// Whether a game is only measured: the last of every `every`, so that a run begins with games
-/// to train on.
-pub(crate) fn is_held_out(number: u64, every: u64) -> bool {
-    number % every == every - 1
-}
-
-/// Puts games, already counted in the state, into the window they belong to.
-fn push(
-    replay: &mut ReplayBuffer,
-    holdout: &mut ReplayBuffer,
-    experiment: &Experiment,
-    state: &State,
-    games: impl IntoIterator<Item = GameRecord>,
-) {
-    let window = experiment.window(state.games);
-    for game in games {
-        if is_held_out(game.number, experiment.training.holdout_every) {
-            holdout.push_game(game, HOLDOUT_GAMES);
-        } else {
-            replay.push_game(game, window);
-        }
-    }
-}
-
 /// Seconds since 1970: what event files call wall time.
 pub(crate) fn now() -> f64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64())
-}
-
-/// Makes a run that has not begun: whether it was not there yet.
-fn create(dir: &Path, experiment: &Experiment) -> Result<bool, RunError> {
-    let rules = Arc::new(Rules::load(&experiment.rules)?);
-    let learner = new_learner(&experiment.encoding(&rules), experiment);
-    let saved = Saved { state: State::new(), learner, player: None, good: None };
-    create_alone(dir, experiment, &rules, &saved, |_| Ok(()))
-}
-
-/// Makes a complete run folder, under a temporary name until it is whole, with what else is to be
-/// in it: whether there was none yet. Of many who try at once one does.
-pub(crate) fn create_alone(
-    dir: &Path,
-    experiment: &Experiment,
-    rules: &Rules,
-    saved: &Saved,
-    fill: impl FnOnce(&Path) -> Result<(), RunError>,
-) -> Result<bool, RunError> {
-    if let Some(parent) = dir.parent().filter(|parent| !parent.as_os_str().is_empty()) {
-        std::fs::create_dir_all(parent)
-            .map_err(crate::checkpoint::io(parent, "create the folder"))?;
-    }
-    let name = dir.file_name().unwrap_or_default().to_string_lossy();
-    let path = dir.with_file_name(format!(".{name}.lock"));
-    let _lock = lock(&path, dir)?;
-    let is_new = !dir.exists();
-    let made = if is_new {
-        replace_folder(dir, |folder| {
-            write_run(folder, experiment, rules, saved)?;
-            fill(folder)
-        })
-    } else {
-        Ok(())
-    };
-    // Whoever comes later finds the run, so that its lock is no longer of use.
-    let _ = std::fs::remove_file(&path);
-    made.map(|()| is_new)
-}
-
-fn write_run(
-    folder: &Path,
-    experiment: &Experiment,
-    rules: &Rules,
-    saved: &Saved,
-) -> Result<(), CheckpointError> {
-    for inner in FOLDERS {
-        let path = folder.join(inner);
-        std::fs::create_dir(&path).map_err(crate::checkpoint::io(&path, "create the folder"))?;
-    }
-    write_file(&folder.join(EXPERIMENT), experiment.to_toml().as_bytes())?;
-    write_file(&folder.join(VARIANT), rules.source().as_bytes())?;
-    Checkpoints::new(folder.join("state"), &experiment.machine).save(
-        &saved.state,
-        &saved.learner,
-        saved.player.as_ref(),
-        saved.good.as_ref(),
-    )
 }
 
 fn new_learner(encoding: &Arc<Encoding>, experiment: &Experiment) -> Learner {
@@ -434,26 +278,6 @@ pub(crate) fn restore_learner(
     let mut learner = new_learner(encoding, experiment);
     learner.load_state(path).map_err(|error| error.to_string())?;
     Ok(learner)
-}
-
-/// One process a run: the lock goes with the process, whatever ends it.
-fn lock(path: &Path, dir: &Path) -> Result<File, RunError> {
-    let file = File::options().create(true).truncate(false).write(true).open(path);
-    let file = file.map_err(crate::checkpoint::io(path, "open it"))?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(std::fs::TryLockError::WouldBlock) => Err(RunError::Locked(dir.to_owned())),
-        Err(std::fs::TryLockError::Error(source)) => {
-            Err(crate::checkpoint::io(path, "lock it")(source).into())
-        }
-    }
-}
-
-/// Whether a process is working on the run. Nothing is written.
-pub(crate) fn is_held(dir: &Path) -> bool {
-    // A lock that many may share for this moment: two who ask do not see each other.
-    File::open(dir.join("lock"))
-        .is_ok_and(|file| matches!(file.try_lock_shared(), Err(std::fs::TryLockError::WouldBlock)))
 }
 
 /// The differences, if a run may go on with all of them.
@@ -488,7 +312,7 @@ pub(crate) fn load_rules(dir: &Path) -> Result<Rules, RunError> {
 fn replace_file(path: &Path, bytes: &[u8]) -> Result<(), CheckpointError> {
     let new = path.with_extension("new");
     write_file(&new, bytes)?;
-    std::fs::rename(&new, path).map_err(crate::checkpoint::io(&new, "rename it"))
+    std::fs::rename(&new, path).map_err(io(&new, "rename it"))
 }
 
 fn damage(report: &OpenReport) -> Vec<String> {

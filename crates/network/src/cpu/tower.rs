@@ -5,6 +5,7 @@
 //! `y = G (U * (S x))` with constant transforms S and G, so its slopes run through the transposes:
 //! `dM = G' dy`, `dU = (S x)' dM`, `dx = S' (dM U')`.
 
+use super::convolution::{TAPS, by_tap};
 use super::dense::{mask, sums};
 use super::features::Features;
 use super::kernels::{Kernels, Shape};
@@ -12,7 +13,6 @@ use super::pack::padded;
 use super::pooling::{Pool, Pooled};
 use super::tiles::Board;
 use super::winograd::{Finish, Room, Transforms};
-use super::{TAPS, by_tap};
 use crate::named::Named;
 use crate::parallel::{self, in_parallel};
 use crate::{Architecture, Encoding, Weights};
