@@ -93,7 +93,7 @@ trap 'rm -rf "$scratch"' EXIT
 smoke_run "$scratch"
 
 stage "killed, and as if nothing had been"
-scripts/crash.sh 5
+scripts/crash.sh 8
 
 stage "networks elsewhere"
 networks_elsewhere "$scratch"
