@@ -81,7 +81,11 @@ impl From<UsiError> for Failure {
 
 impl From<NetworkError> for Failure {
     fn from(error: NetworkError) -> Failure {
-        Failure::data(error)
+        match error {
+            NetworkError::Exists(_) => Failure::usage(error),
+            NetworkError::Storage(StorageError::Io { .. }) => Failure::environment(error),
+            _ => Failure::data(error),
+        }
     }
 }
 

@@ -3,11 +3,11 @@
 use crate::card::{Card, Heads, read_card};
 use crate::golden::Answers;
 use crate::{
-    Calibration, Encoding, Features, Inference, Precision, StorageError, Weights, golden, onnx,
-    storage,
+    Calibration, Encoding, Features, Inference, Precision, SUMS_FILE, StorageError, Weights,
+    golden, onnx, storage, sums,
 };
 use keiko_rules::{Rules, RulesError};
-use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -67,16 +67,21 @@ pub enum NetworkError {
         /// Its version.
         found: i64,
     },
-    /// The weights are not those the card is about.
-    #[error("{path}: truncated or changed: its SHA-256 is {found}, the card says {expected}")]
+    /// A file is not what was published.
+    #[error(
+        "{path}: truncated or changed: its SHA-256 is {found}, and was {expected} when published"
+    )]
     Sum {
-        /// The weights' file.
+        /// The file.
         path: PathBuf,
-        /// The file's sum.
+        /// Its sum.
         found: String,
-        /// The card's sum.
+        /// What its sum should be.
         expected: String,
     },
+    /// A file's sum is not among those of its folder.
+    #[error("{0}: its SHA-256 is missing in {SUMS_FILE}, which was truncated or changed")]
+    NoSum(PathBuf),
     /// The weights' file is wrong in itself.
     #[error(transparent)]
     Storage(#[from] StorageError),
@@ -160,7 +165,7 @@ impl Network {
             step: provenance.step,
             games: provenance.games,
             positions: provenance.positions,
-            sha256: sum(&storage::weights_to_bytes(&weights)),
+            sha256: sums::sum(&storage::weights_to_bytes(&weights)),
             licence: provenance.licence,
             architecture: weights.architecture(),
             heads: Heads::described(),
@@ -227,22 +232,56 @@ impl Network {
 
     fn write_into(&self, folder: &Path) -> Result<(), StorageError> {
         std::fs::create_dir_all(folder).map_err(StorageError::io(folder))?;
-        let bytes = storage::weights_to_bytes(&self.weights);
-        storage::write_synced(&folder.join(WEIGHTS_FILE), &bytes)?;
-        let card = Card { sha256: sum(&bytes), ..self.card.clone() };
-        let text = toml::to_string_pretty(&card).expect("a card is plain text and numbers");
-        storage::write_synced(&folder.join(CARD_FILE), text.as_bytes())?;
-        if let Some(variant) = &self.variant {
-            storage::write_synced(&folder.join(VARIANT_FILE), variant.as_bytes())?;
+        let files = self.files();
+        for (name, bytes) in &files {
+            storage::write_synced(&folder.join(name), bytes)?;
         }
-        storage::write_synced(&folder.join(ONNX_FILE), &onnx::to_bytes(&card, &self.weights))?;
+        storage::write_synced(&folder.join(SUMS_FILE), sums::lines(&files).as_bytes())?;
+        storage::sync_folder(folder)
+    }
+
+    /// The folder's files by name.
+    fn files(&self) -> BTreeMap<&'static str, Vec<u8>> {
+        let bytes = storage::weights_to_bytes(&self.weights);
+        let card = Card { sha256: sums::sum(&bytes), ..self.card.clone() };
+        let text = toml::to_string_pretty(&card).expect("a card is plain text and numbers");
+        let onnx = onnx::to_bytes(&card, &self.weights);
+        let mut files = BTreeMap::from([
+            (WEIGHTS_FILE, bytes),
+            (CARD_FILE, text.into_bytes()),
+            (ONNX_FILE, onnx),
+        ]);
+        if let Some(variant) = &self.variant {
+            files.insert(VARIANT_FILE, variant.clone().into_bytes());
+        }
         // Where the game itself is unknown, there are no positions to ask about.
         if let Ok(rules) = self.rules() {
             let encoding = Encoding::with_progress(Arc::new(rules), card.architecture.progress);
-            let golden = golden::to_bytes(&self.weights, &encoding);
-            storage::write_synced(&folder.join(GOLDEN_FILE), &golden)?;
+            files.insert(GOLDEN_FILE, golden::to_bytes(&self.weights, &encoding));
         }
-        storage::sync_folder(folder)
+        files
+    }
+
+    /// Checks every file of a published network, those for other programs too, and says how many
+    /// there are; nothing where it was published without their sums.
+    ///
+    /// # Errors
+    /// When one is missing, or is not what was published.
+    pub fn check_files(folder: &Path) -> Result<Option<usize>, NetworkError> {
+        let Some(sums) = sums::read(folder)? else { return Ok(None) };
+        let ours = [WEIGHTS_FILE, CARD_FILE, VARIANT_FILE, ONNX_FILE, GOLDEN_FILE];
+        let unlisted = |name: &&str| folder.join(name).exists() && !sums.contains_key(*name);
+        if let Some(name) = ours.into_iter().find(unlisted) {
+            return Err(NetworkError::NoSum(folder.join(name)));
+        }
+        for (name, expected) in &sums {
+            let path = folder.join(name);
+            let found = sums::sum(&read(&path)?);
+            if found != *expected {
+                return Err(NetworkError::Sum { path, found, expected: expected.clone() });
+            }
+        }
+        Ok(Some(sums.len()))
     }
 
     /// The largest difference of this machine's answers (in full precision) to those in the
@@ -261,7 +300,7 @@ impl Network {
         }
         let names = ["planes", "policy", "wdl", "moves_left"];
         let [planes, policy, wdl, moves_left] =
-            storage::tensors_from_bytes(&path, &read(&path)?, names)?;
+            storage::tensors_from_bytes(&path, &read_checked(&path)?, names)?;
         let golden = Answers { policy, wdl, moves_left };
         let size = encoding.planes() * encoding.squares();
         let answers = match planes.len() % size {
@@ -288,14 +327,20 @@ impl Network {
         let card = read_card(&folder.join(CARD_FILE))?;
         let path = folder.join(WEIGHTS_FILE);
         let bytes = read(&path)?;
-        let found = sum(&bytes);
+        let found = sums::sum(&bytes);
         if found != card.sha256 {
             return Err(NetworkError::Sum { path, found, expected: card.sha256 });
+        }
+        if card.architecture.fewest_bytes() > bytes.len() {
+            let problem = "it says more channels and blocks than the weights' file has".to_owned();
+            return Err(NetworkError::Card { path: folder.join(CARD_FILE), problem });
         }
         let like = Weights::zeros(card.architecture, card.planes.len(), card.labels.len());
         let weights = storage::weights_from_bytes(&path, &bytes, &like)?;
         let table = folder.join(VARIANT_FILE);
-        let variant = if table.exists() { Some(read_text(&table)?) } else { None };
+        let was_published = sums::read(folder)?.is_some_and(|sums| sums.contains_key(VARIANT_FILE));
+        let has_table = table.exists() || was_published;
+        let variant = if has_table { Some(read_text(&table)?) } else { None };
         Ok(Network { card, variant, weights })
     }
 
@@ -343,10 +388,6 @@ fn hash_text(rules: &Rules) -> String {
     format!("{:016x}", rules.hash())
 }
 
-fn sum(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
 fn same_names(
     what: &'static str,
     network: &[String],
@@ -381,9 +422,16 @@ fn read(path: &Path) -> Result<Vec<u8>, NetworkError> {
     Ok(std::fs::read(path).map_err(StorageError::io(path))?)
 }
 
+/// A file that is what was published, where that is noted.
+fn read_checked(path: &Path) -> Result<Vec<u8>, NetworkError> {
+    let bytes = read(path)?;
+    sums::check(path, &bytes)?;
+    Ok(bytes)
+}
+
 pub(crate) fn read_text(path: &Path) -> Result<String, NetworkError> {
     let broken = |problem: String| NetworkError::Card { path: path.to_owned(), problem };
-    String::from_utf8(read(path)?).map_err(|error| broken(error.to_string()))
+    String::from_utf8(read_checked(path)?).map_err(|error| broken(error.to_string()))
 }
 
 #[cfg(test)]

@@ -70,6 +70,14 @@ impl Architecture {
         }
     }
 
+    /// Bytes that its convolutions take at least, so that a card that asks for the impossible is not
+    /// given it.
+    pub(crate) fn fewest_bytes(&self) -> usize {
+        let convolution =
+            self.channels.max(1).saturating_pow(2).saturating_mul(9 * size_of::<f32>());
+        convolution.saturating_mul(2).saturating_mul(self.blocks)
+    }
+
     /// What a block sees of the whole board.
     pub(crate) fn pools(&self, block: usize) -> Pooling {
         if (block + 1).is_multiple_of(self.pooling_every) { self.pooling } else { Pooling::None }

@@ -44,8 +44,8 @@ impl GameRecord {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Ply, Proof};
-    use keiko_rules::{Color, Ending, Move, Outcome, Reason, Square};
+    use crate::{Ply, Proof, samples};
+    use keiko_rules::{Move, Reason, Square};
 
     /// A game won by Black, who moved first, after an opening move, with these opinions.
     fn game(scores: &[f32]) -> GameRecord {
@@ -55,26 +55,12 @@ mod tests {
         };
         let ply = |(index, &score): (usize, &f32)| Ply {
             mv: mv(index + 1),
-            full: false,
-            simulations: 8,
-            raw: Wdl::DRAW,
             root: Wdl { win: score, draw: 0.0, loss: 1.0 - score },
-            policy: Vec::new(),
-            surprise: 0.0,
-            proof: None,
+            ..samples::ply()
         };
-        GameRecord {
-            number: 0,
-            rules_hash: 0,
-            network: 0,
-            start: Start {
-                kind: StartKind::Normal,
-                sfen: "rbsgk/4p/5/P4/KGSBR b - 1".to_owned(),
-                opening: vec![mv(0)],
-            },
-            plies: scores.iter().enumerate().map(ply).collect(),
-            ending: Ending { outcome: Outcome::Win(Color::Black), reason: Reason::Mate },
-        }
+        let mut game = samples::game(scores.iter().enumerate().map(ply).collect());
+        game.start.opening = vec![mv(0)];
+        game
     }
 
     #[test]

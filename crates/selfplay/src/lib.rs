@@ -15,6 +15,8 @@ mod puct;
 mod random;
 mod record;
 mod root;
+#[cfg(test)]
+mod samples;
 mod schedule;
 mod search;
 mod selfplay;

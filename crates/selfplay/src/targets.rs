@@ -79,8 +79,8 @@ impl GameRecord {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::{Ply, Proof, Purpose, Start, StartKind, generator};
-    use keiko_rules::{Ending, Game, Outcome, Reason, Rules};
+    use crate::{Ply, Proof, Purpose, generator, samples};
+    use keiko_rules::{Game, Reason, Rules};
     use rand::RngExt;
     use std::sync::Arc;
 
@@ -93,26 +93,11 @@ mod tests {
             let mut legal = Vec::new();
             game.legal_moves(&mut legal);
             let policy = if index == 1 { vec![(legal[0], 0.75), (legal[1], 0.25)] } else { vec![] };
-            plies.push(Ply {
-                mv: legal[0],
-                full: index == 1,
-                simulations: 8,
-                raw: root,
-                root,
-                policy,
-                surprise: 0.0,
-                proof: None,
-            });
+            let full = index == 1;
+            plies.push(Ply { mv: legal[0], full, root, policy, ..samples::ply() });
             game.play(legal[0]);
         }
-        GameRecord {
-            number: 0,
-            rules_hash: 0,
-            network: 0,
-            start: Start { kind: StartKind::Normal, sfen: game.start_sfen(), opening: Vec::new() },
-            plies,
-            ending: Ending { outcome: Outcome::Win(Color::Black), reason: Reason::Mate },
-        }
+        samples::game(plies)
     }
 
     #[test]

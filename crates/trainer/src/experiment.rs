@@ -5,6 +5,7 @@ mod keys;
 mod older;
 mod origin;
 mod sections;
+mod unknown;
 
 pub use keys::Key;
 pub use origin::{Explained, Origin};
@@ -266,8 +267,15 @@ impl Experiment {
 
 /// The parser's message with the line it shows, and what would do instead.
 fn explain(error: &toml::de::Error, text: &str) -> String {
+    if let Some(complaint) = unknown::complaint(text).filter(|_| is_missing(error)) {
+        return complaint;
+    }
     let message = error.to_string();
     without_types(message.trim_end()).to_owned() + &advice(error, text)
+}
+
+fn is_missing(error: &toml::de::Error) -> bool {
+    error.message().starts_with("missing field")
 }
 
 /// A complaint about a type or a value without the names that Rust has for what it wanted.

@@ -21,6 +21,8 @@ mod records;
 mod recovery;
 mod replay;
 mod run;
+#[cfg(test)]
+mod samples;
 mod statistics;
 mod status;
 pub mod store;

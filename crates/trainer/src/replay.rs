@@ -194,8 +194,9 @@ impl ReplayBuffer {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use keiko_rules::{Color, Ending, Move, Outcome, Reason, Square};
-    use keiko_selfplay::{Ply, Purpose, StartKind, Wdl, generator};
+    use crate::samples;
+    use keiko_rules::Move;
+    use keiko_selfplay::{Ply, Purpose, generator};
 
     #[test]
     fn the_window_is_the_newest_games_that_fit() {
@@ -225,26 +226,10 @@ mod tests {
 
     /// A game whose searches, all full, were so surprising.
     fn game(surprises: &[f32]) -> GameRecord {
-        let square = Square::new(0);
-        let mv = Move::Board { from: square, to: square, turns: false };
-        let ply = |&surprise: &f32| Ply {
-            mv,
-            full: true,
-            simulations: 8,
-            raw: Wdl::DRAW,
-            root: Wdl::DRAW,
-            policy: vec![(mv, 1.0)],
-            surprise,
-            proof: None,
-        };
-        GameRecord {
-            number: 0,
-            rules_hash: 0,
-            network: 0,
-            start: Start { kind: StartKind::Normal, sfen: String::new(), opening: Vec::new() },
-            plies: surprises.iter().map(ply).collect(),
-            ending: Ending { outcome: Outcome::Win(Color::Black), reason: Reason::Mate },
-        }
+        let policy = || vec![(samples::ply().mv, 1.0)];
+        let ply =
+            |&surprise: &f32| Ply { full: true, policy: policy(), surprise, ..samples::ply() };
+        samples::game(surprises.iter().map(ply).collect())
     }
 
     #[test]

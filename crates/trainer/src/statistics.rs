@@ -192,35 +192,16 @@ pub fn resident_mebibytes() -> Option<f64> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::Experiment;
-    use keiko_rules::{Ending, Move, Square};
-    use keiko_selfplay::{Ply, Start, StartKind};
+    use crate::{Experiment, samples};
+    use keiko_rules::Ending;
+    use keiko_selfplay::Ply;
 
     /// A game whose searches gave the sides to move, Black first, these scores.
     fn game(scores: &[f32], winner: Color, reason: Reason) -> GameRecord {
-        let square = Square::new(0);
-        let ply = |&score: &f32| Ply {
-            mv: Move::Board { from: square, to: square, turns: false },
-            full: false,
-            simulations: 8,
-            raw: Wdl::DRAW,
-            root: Wdl { win: score, draw: 0.0, loss: 1.0 - score },
-            policy: Vec::new(),
-            surprise: 0.0,
-            proof: None,
-        };
-        GameRecord {
-            number: 0,
-            rules_hash: 0,
-            network: 0,
-            start: Start {
-                kind: StartKind::Normal,
-                sfen: "gle/1c1/1C1/ELG b - 1".into(),
-                opening: Vec::new(),
-            },
-            plies: scores.iter().map(ply).collect(),
-            ending: Ending { outcome: Outcome::Win(winner), reason },
-        }
+        let root = |score: f32| Wdl { win: score, draw: 0.0, loss: 1.0 - score };
+        let ply = |&score: &f32| Ply { root: root(score), ..samples::ply() };
+        let game = samples::game(scores.iter().map(ply).collect());
+        GameRecord { ending: Ending { outcome: Outcome::Win(winner), reason }, ..game }
     }
 
     #[test]

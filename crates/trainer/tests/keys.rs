@@ -224,6 +224,7 @@ fn messages_are_those_that_were_read_and_found_good() {
         let wrong = section.replacen(['e', 'p'], "a", 1);
         tell(&format!("=== {wrong}"), &text.replacen(section, &wrong, 1), &[]);
     }
+    tell("=== [search.puckt]", &text.replacen("[search.puct]", "[search.puckt]", 1), &[]);
     for wrong in ["network.blcoks=2", "network.blocks", "network.blocks=two", "network.blocks=0"] {
         tell(&format!("=== --set {wrong}"), &text, &[wrong.to_owned()]);
     }

@@ -55,6 +55,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         };
         say!("precision   {name}: {here}");
     }
+    match Network::check_files(&arguments.network)? {
+        Some(files) => say!("files       {files}, as they were published"),
+        None => say!("files       without sums; keiko export writes them"),
+    }
     let golden = network.compare_with_golden(&encoding, &arguments.network)?;
     match golden {
         None => say!("golden      none; keiko export writes some"),

@@ -2,6 +2,8 @@
 
 use super::*;
 use crate::Architecture;
+use keiko_selfplay::{Purpose, generator};
+use rand::RngExt;
 use std::sync::Arc;
 
 fn encoding(name: &str) -> Encoding {
@@ -29,13 +31,15 @@ fn edit(path: &Path, from: &str, to: &str) {
     let text = std::fs::read_to_string(&card).unwrap();
     assert!(text.contains(from), "{text}");
     std::fs::write(card, text.replace(from, to)).unwrap();
+    // As a careful forger would, or somebody who was before there were sums.
+    std::fs::remove_file(path.join(SUMS_FILE)).unwrap();
 }
 
 /// Replaces the weights and signs them, as a careful forger would.
 fn resign(path: &Path, bytes: &[u8]) {
-    let old = sum(&std::fs::read(path.join(WEIGHTS_FILE)).unwrap());
+    let old = sums::sum(&std::fs::read(path.join(WEIGHTS_FILE)).unwrap());
     std::fs::write(path.join(WEIGHTS_FILE), bytes).unwrap();
-    edit(path, &old, &sum(bytes));
+    edit(path, &old, &sums::sum(bytes));
 }
 
 #[test]
@@ -67,8 +71,11 @@ fn a_network_brings_its_rules_along() {
     let loaded = Network::load(&path).unwrap();
     assert_eq!(loaded.rules().unwrap().source(), rules.source());
     loaded.check_rules(&rules).unwrap();
-    // Networks of before had no table: an embedded variant is found by its name.
     std::fs::remove_file(path.join(VARIANT_FILE)).unwrap();
+    let message = Network::load(&path).unwrap_err().to_string();
+    assert!(message.contains(VARIANT_FILE) && message.contains("missing"), "{message}");
+    // Networks of before had no table: an embedded variant is found by its name.
+    std::fs::remove_file(path.join(SUMS_FILE)).unwrap();
     let message = Network::load(&path).unwrap().rules().unwrap_err().to_string();
     assert!(message.contains("plays `mine`") && message.contains("--rules"), "{message}");
 }
@@ -97,7 +104,7 @@ fn truncated_or_changed_weights_are_refused() {
     });
     assert!(message.contains("truncated or damaged"), "{message}");
     let message = spoiled(|path| resign(path, b"short"));
-    assert!(message.contains("truncated or damaged"), "{message}");
+    assert!(message.contains("more channels and blocks"), "{message}");
 }
 
 #[test]
@@ -123,6 +130,12 @@ fn wrong_shapes_are_refused() {
     assert!(message.contains("stem.weight") && message.contains("expected"), "{message}");
     let message = spoiled(|path| edit(path, "blocks = 1", "blocks = 2"));
     assert!(message.contains("tensors"), "{message}");
+    for (from, to) in
+        [("channels = 8", "channels = 8000000000"), ("blocks = 1", "blocks = 1000000")]
+    {
+        let message = spoiled(|path| edit(path, from, to));
+        assert!(message.contains("more channels and blocks"), "{message}");
+    }
 }
 
 #[test]
@@ -159,4 +172,65 @@ fn other_planes_and_labels_are_refused() {
     network.card.labels.pop();
     let message = network.check(&encoding).unwrap_err().to_string();
     assert!(message.contains("labels"), "{message}");
+}
+
+/// The files of a published network.
+fn contents(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let paths = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut files: Vec<_> =
+        paths.map(|path| (path.clone(), std::fs::read(&path).unwrap())).collect();
+    files.sort();
+    files
+}
+
+/// Damages a published network in a hundred ways for each of its files, which are whole in between:
+/// what is loaded is what was published, or an error names a file of the folder.
+fn damage_each(spoil: impl Fn(&mut Vec<u8>, usize, u8)) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("net");
+    let encoding = encoding("doubutsu");
+    let published = network(&encoding);
+    published.save(&path).unwrap();
+    let files = contents(&path);
+    assert_eq!(files.len(), 6);
+    assert_eq!(Network::check_files(&path).unwrap(), Some(5));
+    let mut rng = generator(7, Purpose::Batch, 0);
+    for (file, bytes) in &files {
+        for _ in 0..100 {
+            let mut damaged = bytes.clone();
+            let at = rng.random_range(0..bytes.len());
+            spoil(&mut damaged, at, rng.random_range(1..=u8::MAX));
+            std::fs::write(file, damaged).unwrap();
+            let name = folder.path().display().to_string();
+            let checked = Network::check_files(&path).unwrap_err().to_string();
+            assert!(checked.contains(&name), "{checked}");
+            match Network::load(&path) {
+                Ok(loaded) => assert_eq!(loaded, published, "{}", file.display()),
+                Err(error) => assert!(error.to_string().contains(&name), "{error}"),
+            }
+            let is_read =
+                [WEIGHTS_FILE, CARD_FILE, VARIANT_FILE].iter().any(|it| file.ends_with(it));
+            assert!(!is_read || Network::load(&path).is_err(), "{}", file.display());
+            let is_golden = file.ends_with(GOLDEN_FILE);
+            assert!(!is_golden || published.compare_with_golden(&encoding, &path).is_err());
+            // One from before there were sums is no reason to panic either.
+            std::fs::remove_file(path.join(SUMS_FILE)).unwrap();
+            if let Ok(older) = Network::load(&path) {
+                let _ = older.rules();
+                let _ = is_golden.then(|| older.compare_with_golden(&encoding, &path));
+            }
+            files.iter().for_each(|(path, bytes)| std::fs::write(path, bytes).unwrap());
+        }
+    }
+}
+
+#[test]
+fn a_flipped_byte_is_found_wherever_it_is() {
+    damage_each(|bytes, at, bits| bytes[at] ^= bits);
+}
+
+#[test]
+fn a_file_that_was_cut_is_found_wherever_it_was() {
+    // Now and then all of it is gone.
+    damage_each(|bytes, at, _| bytes.truncate(at.saturating_sub(bytes.len() / 20)));
 }

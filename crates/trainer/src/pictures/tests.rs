@@ -2,8 +2,9 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
-use keiko_rules::{Color, Ending, Game, Outcome, Reason, Rules};
-use keiko_selfplay::{GameRecord, Ply, Purpose, Start, StartKind, Wdl, generator, random_moves};
+use crate::samples;
+use keiko_rules::{Game, Rules};
+use keiko_selfplay::{GameRecord, Ply, Purpose, Wdl, generator, random_moves};
 use std::sync::Arc;
 
 /// Width, height and pixels of a picture, as a reader of PNG files sees it.
@@ -49,27 +50,11 @@ fn the_likeliest_square_is_the_warmest() {
 
 /// A game of so many plies that Black thinks won.
 fn game(plies: usize) -> GameRecord {
-    let rules = Rules::load("minishogi").unwrap();
-    let mv = keiko_rules::Move::from_usi(&rules, rules.start(), "5d5c").unwrap();
     let ply = |index: usize| Ply {
-        mv,
-        full: true,
-        simulations: 8,
-        raw: Wdl::DRAW,
         root: if index.is_multiple_of(2) { Wdl::WIN } else { Wdl::LOSS },
-        policy: vec![(mv, 1.0)],
-        surprise: 0.0,
-        proof: None,
+        ..samples::ply()
     };
-    let sfen = rules.start_sfen().to_owned();
-    GameRecord {
-        number: 0,
-        rules_hash: rules.hash(),
-        network: 0,
-        start: Start { kind: StartKind::Normal, sfen, opening: Vec::new() },
-        plies: (0..plies).map(ply).collect(),
-        ending: Ending { outcome: Outcome::Win(Color::Black), reason: Reason::Mate },
-    }
+    samples::game((0..plies).map(ply).collect())
 }
 
 #[test]
