@@ -52,6 +52,7 @@ mod svg;
 mod tables;
 mod threats;
 mod usi;
+mod western;
 
 pub use betza::MovementError;
 pub use csa::csa_text;
@@ -73,3 +74,4 @@ pub use spelling::nearest;
 pub use square::{Bitboard, MAX_SQUARES, Square, Squares};
 pub use svg::board_svg;
 pub use usi::{UsiError, board_text};
+pub use western::FenError;
