@@ -191,7 +191,7 @@ fn turning_suffix(rules: &Rules, piece: Piece) -> String {
 }
 
 /// A square's name: file from the left, rank from the bottom.
-fn uci_square(rules: &Rules, square: Square) -> String {
+pub(crate) fn uci_square(rules: &Rules, square: Square) -> String {
     let (column, rank) = rules.column_and_rank(square);
     format!("{}{}", (b'a' + column as u8) as char, rules.ranks() - rank)
 }
