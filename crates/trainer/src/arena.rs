@@ -362,10 +362,17 @@ fn ask(
 
 /// The pairs both of whose games were played, counted for the first player.
 pub fn tally(played: &[Played]) -> PairTally {
+    tally_of(played.iter().map(|game| (game.number, game.result)))
+}
+
+/// The same of results by the games' numbers, which ascend.
+pub fn tally_of(results: impl IntoIterator<Item = (u64, GameResult)>) -> PairTally {
     let mut tally = PairTally::default();
-    for pair in played.chunk_by(|a, b| a.number / 2 == b.number / 2) {
-        if let [one, other] = pair {
-            tally.add(one.result, other.result);
+    let mut waiting: Option<(u64, GameResult)> = None;
+    for (number, result) in results {
+        match waiting.take() {
+            Some((one, first)) if one / 2 == number / 2 => tally.add(first, result),
+            _ => waiting = Some((number, result)),
         }
     }
     tally

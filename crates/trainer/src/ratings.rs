@@ -61,12 +61,13 @@ impl Ratings {
         Estimate { value, low: value - margin, high: value + margin }
     }
 
-    /// The two players whose next `games` games would tell most: those that most reduce the sum of
-    /// all ratings' variances. Games between equals tell more than games that one side is sure to
-    /// win, and games of players little known more than games of well-known ones.
-    pub fn most_telling(&self, games: f64) -> Option<(usize, usize)> {
-        let players = self.values.len();
-        let pairs = (0..players).flat_map(|one| (one + 1..players).map(move |other| (one, other)));
+    /// The two of these players whose next `games` games would tell most: those that most reduce
+    /// the sum of all ratings' variances. Games between equals tell more than games that one side is
+    /// sure to win, and games of players little known more than games of well-known ones.
+    pub fn most_telling(&self, among: &[usize], games: f64) -> Option<(usize, usize)> {
+        let later =
+            |index: usize| among[index + 1..].iter().map(move |&other| (among[index], other));
+        let pairs = (0..among.len()).flat_map(later);
         let telling = |&(one, other): &(usize, usize)| self.reduction(one, other, games);
         pairs.max_by(|a, b| telling(a).total_cmp(&telling(b)))
     }
@@ -194,11 +195,15 @@ mod tests {
     fn games_are_played_where_they_tell_most() {
         // Nobody knows anything of player 3; 1 and 2 are close and well known.
         let known = [met(0, 1, 1000.0, 0.4), met(1, 2, 1000.0, 0.5), met(0, 2, 1000.0, 0.4)];
-        let (_, other) = Ratings::fit(4, &known).most_telling(16.0).expect("there are players");
+        let (_, other) =
+            Ratings::fit(4, &known).most_telling(&[0, 1, 2, 3], 16.0).expect("there are players");
         assert_eq!(other, 3);
         // 3 is far above 0 and near 2: only games against 2 place it.
         let above = [met(0, 1, 400.0, 0.1), met(1, 2, 400.0, 0.1), met(2, 3, 20.0, 0.5)];
-        assert_eq!(Ratings::fit(4, &above).most_telling(16.0), Some((2, 3)));
-        assert_eq!(Ratings::fit(1, &[]).most_telling(16.0), None);
+        let ratings = Ratings::fit(4, &above);
+        assert_eq!(ratings.most_telling(&[0, 1, 2, 3], 16.0), Some((2, 3)));
+        // 2 is gone; the next one is.
+        assert_eq!(ratings.most_telling(&[0, 1, 3], 16.0), Some((1, 3)));
+        assert_eq!(ratings.most_telling(&[1], 16.0), None);
     }
 }
