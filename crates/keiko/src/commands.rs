@@ -10,6 +10,7 @@ pub(crate) mod fork;
 pub(crate) mod games;
 pub(crate) mod init;
 pub(crate) mod inspect;
+pub(crate) mod ladder;
 pub(crate) mod matches;
 pub(crate) mod perft;
 pub(crate) mod report;

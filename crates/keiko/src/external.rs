@@ -1,9 +1,11 @@
-//! An outside engine: a child process that speaks USI.
+//! An outside engine: a child process that speaks USI, UCI or XBoard's protocol.
 
 mod options;
 mod process;
+mod xboard;
 
 pub(crate) use options::split_command;
+pub(crate) use xboard::XBoardEngine;
 
 use options::{Advertised, find, implied, parse_advertised};
 use process::Process;
@@ -14,9 +16,22 @@ use std::time::{Duration, Instant};
 /// a search.
 const HANDSHAKE: Duration = Duration::from_secs(20);
 
+/// The language an engine speaks.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+pub(crate) enum Protocol {
+    /// USI: positions as SFEN, moves from Black's right.
+    Usi,
+    /// UCI in the dialect of Fairy-Stockfish: positions as FEN, moves from the left.
+    Uci,
+    /// XBoard's, version 2.
+    XBoard,
+}
+
 /// How to start an engine and how it plays.
 #[derive(Clone, Debug)]
 pub(crate) struct EngineSpec {
+    /// What it speaks.
+    pub(crate) protocol: Protocol,
     /// The program and its arguments.
     pub(crate) command: Vec<String>,
     /// Options by name, set in this order.
@@ -39,7 +54,7 @@ pub(crate) enum Limit {
 /// An engine's answer to a position.
 #[derive(Clone, Eq, PartialEq, Debug)]
 pub(crate) enum Reply {
-    /// A move in USI; nothing says that it is legal.
+    /// A move as its protocol writes it; nothing says that it is legal.
     Move(String),
     /// It gives up. Engines that are mated say so too.
     Resign,
@@ -137,6 +152,14 @@ pub(crate) enum ExternalError {
         /// What it takes.
         allowed: String,
     },
+    /// It cannot be asked for what is wanted.
+    #[error("engine {engine:?} {reason}")]
+    Unable {
+        /// The program.
+        engine: String,
+        /// What it cannot do, and what to do about it.
+        reason: String,
+    },
     /// It refused an option it was offered.
     #[error("engine {engine:?} refused an option: {reply}")]
     Refused {
@@ -175,10 +198,11 @@ fn said(output: &[String]) -> String {
     }
 }
 
-/// A running engine, ready to play one game. It is ended when this is dropped.
+/// A running engine of USI or UCI, ready to play one game. It is ended when this is dropped.
 #[derive(Debug)]
 pub(crate) struct ExternalEngine {
     process: Process,
+    protocol: Protocol,
     name: String,
     options: Vec<Advertised>,
     limit: Limit,
@@ -190,13 +214,17 @@ impl ExternalEngine {
     /// must know if it has such an option.
     pub(crate) fn start(spec: &EngineSpec, game: &str) -> Result<ExternalEngine, ExternalError> {
         let mut process = Process::spawn(&spec.command)?;
-        let hello = process.ask("usi", HANDSHAKE, |line| line.trim() == "usiok")?;
+        let (greeting, answer) = match spec.protocol {
+            Protocol::Uci => ("uci", "uciok"),
+            _ => ("usi", "usiok"),
+        };
+        let hello = process.ask(greeting, HANDSHAKE, |line| line.trim() == answer)?;
         let name = hello.iter().find_map(|line| line.strip_prefix("id name "));
         let name = name.map_or_else(|| spec.command.join(" "), |name| name.trim().to_owned());
         let mut options: Vec<_> = hello.iter().filter_map(|line| parse_advertised(line)).collect();
         options.extend(implied(&options));
-        let (limit, patience) = (spec.limit, spec.patience);
-        let mut engine = ExternalEngine { process, name, options, limit, patience };
+        let EngineSpec { protocol, limit, patience, .. } = *spec;
+        let mut engine = ExternalEngine { process, protocol, name, options, limit, patience };
         let chosen = engine.choose_options(&spec.options, game)?;
         for (option, value) in chosen {
             engine.set_option(&option, &value)?;
@@ -208,6 +236,11 @@ impl ExternalEngine {
     /// What the engine calls itself.
     pub(crate) fn name(&self) -> &str {
         &self.name
+    }
+
+    /// What it speaks.
+    pub(crate) fn protocol(&self) -> Protocol {
+        self.protocol
     }
 
     /// All options to set: the game first, unless the user names it, then the user's.
@@ -278,17 +311,22 @@ impl ExternalEngine {
 
     /// Tells the engine that another game begins.
     pub(crate) fn new_game(&mut self) -> Result<(), ExternalError> {
-        self.process.send("usinewgame")?;
+        self.process.send(match self.protocol {
+            Protocol::Uci => "ucinewgame",
+            _ => "usinewgame",
+        })?;
         self.make_ready()
     }
 
-    /// The engine's move after `moves` (in USI) from the position `sfen`.
+    /// The engine's move after `moves` from the position `start`, all of them as its protocol has
+    /// them.
     pub(crate) fn best_move(
         &mut self,
-        sfen: &str,
+        start: &str,
         moves: &[String],
     ) -> Result<Reply, ExternalError> {
-        let mut position = format!("position sfen {sfen}");
+        let kind = if self.protocol == Protocol::Uci { "fen" } else { "sfen" };
+        let mut position = format!("position {kind} {start}");
         if !moves.is_empty() {
             position += " moves ";
             position += &moves.join(" ");

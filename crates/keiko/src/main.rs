@@ -6,6 +6,7 @@ mod talk;
 mod commands;
 mod external;
 mod failure;
+mod game_file;
 mod limits;
 mod players;
 mod stop;
@@ -13,7 +14,7 @@ mod watch;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use commands::{bench, check, engine, export, fork, games, inspect, matches, perft, show, train};
-use commands::{completions, doctor, init, report, schema, status};
+use commands::{completions, doctor, init, ladder, report, schema, status};
 use failure::Failure;
 use std::process::ExitCode;
 
@@ -35,6 +36,7 @@ enum Command {
     Fork(fork::Arguments),
     Report(report::Arguments),
     Match(matches::Arguments),
+    Ladder(ladder::Arguments),
     Engine(engine::Arguments),
     Games(games::Arguments),
     Export(export::Arguments),
@@ -61,6 +63,7 @@ fn main() -> ExitCode {
         Command::Fork(arguments) => fork::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
         Command::Match(arguments) => matches::run(&arguments),
+        Command::Ladder(arguments) => ladder::run(&arguments),
         Command::Engine(arguments) => engine::run(&arguments),
         Command::Games(arguments) => games::run(&arguments),
         Command::Export(arguments) => export::run(&arguments),

@@ -1,13 +1,25 @@
-//! Who plays: a network folder, `random`, or `usi:COMMAND`.
+//! Who plays: networks, built-in opponents, outside engines.
+
+mod outside;
 
 use crate::Failure;
-use crate::external::{EngineSpec, ExternalEngine, Reply, split_command};
+use crate::external::{EngineSpec, Limit, Protocol, split_command};
 use keiko_network::{Inference, Network, NetworkEvaluator, Precision};
-use keiko_rules::{Move, Rules};
+use keiko_rules::Rules;
 use keiko_selfplay::{Puct, SearchConfig, SearchKind};
-use keiko_trainer::arena::{Player, PlayerError, RandomPlayer, SearchPlayer, Turn};
+use keiko_trainer::arena::{Answer, Player, PlayerError, RandomPlayer, SearchPlayer, Turn};
+use keiko_trainer::opponents::{MatePlayer, MaterialPlayer};
+use outside::ExternalPlayer;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
+
+/// What a player may be, for messages.
+const PLAYERS: &str = "a network's folder, `random`, `mate1`, `material:DEPTH`, `usi:COMMAND`, \
+                       `uci:COMMAND` or `xboard:COMMAND`";
+
+/// Deepest search of `material:DEPTH`: beyond, a move takes minutes.
+const DEEPEST: u32 = 8;
 
 /// The search of networks outside training: the paper's constants, and forced wins looked for
 /// further than in training.
@@ -28,16 +40,31 @@ pub(crate) const SEARCH: SearchConfig = SearchConfig {
 pub(crate) enum Contestant {
     /// Uniform random play.
     Random,
+    /// A mate in one, else random play.
+    Mate,
+    /// The most material so many plies ahead.
+    Material(u32),
     /// An outside engine.
     External(EngineSpec),
-    /// A published network, and how to compute it.
-    Network(String, Box<Network>, Inference),
+    /// A published network, how to compute it, and its simulations a move.
+    Network(String, Box<Network>, Inference, u32),
 }
 
-/// How contestants think.
-pub(crate) struct Settings {
+/// What a player may spend, and how an outside engine is set up.
+#[derive(Clone, Debug)]
+pub(crate) struct Means {
     /// Simulations a move, for networks.
     pub(crate) simulations: u32,
+    /// What an outside engine may spend on a move.
+    pub(crate) limit: Limit,
+    /// How long it may take before it loses on time.
+    pub(crate) patience: Duration,
+    /// Its options by name.
+    pub(crate) options: Vec<(String, String)>,
+}
+
+/// How players are seated.
+pub(crate) struct Settings {
     /// Games side by side, for networks.
     pub(crate) batch: usize,
     /// The seed of random play.
@@ -45,35 +72,44 @@ pub(crate) struct Settings {
 }
 
 impl Contestant {
-    /// Reads `random`, `usi:COMMAND` or a network folder, perhaps with `@PRECISION`.
-    pub(crate) fn parse(
-        text: &str,
-        engine: impl FnOnce(Vec<String>) -> EngineSpec,
-    ) -> Result<Contestant, Failure> {
-        if text == "random" {
-            return Ok(Contestant::Random);
+    /// Reads what a player is called on the command line; a network's folder perhaps with
+    /// `@PRECISION` behind it.
+    pub(crate) fn parse(text: &str, means: Means) -> Result<Contestant, Failure> {
+        match text {
+            "random" => return Ok(Contestant::Random),
+            "mate1" => return Ok(Contestant::Mate),
+            _ => {}
         }
-        if let Some(command) = text.strip_prefix("usi:") {
-            return Ok(Contestant::External(engine(split_command(command)?)));
+        if let Some(depth) = text.strip_prefix("material:") {
+            let depth = depth.parse().ok().filter(|depth| (1..=DEEPEST).contains(depth));
+            let expected = format!("`{text}`: the depth is a whole number from 1 to {DEEPEST}");
+            return Ok(Contestant::Material(depth.ok_or_else(|| Failure::usage(expected))?));
+        }
+        let protocols =
+            [("usi:", Protocol::Usi), ("uci:", Protocol::Uci), ("xboard:", Protocol::XBoard)];
+        for (prefix, protocol) in protocols {
+            if let Some(command) = text.strip_prefix(prefix) {
+                let Means { limit, patience, options, .. } = means;
+                let command = split_command(command)?;
+                let spec = EngineSpec { protocol, command, options, limit, patience };
+                return Ok(Contestant::External(spec));
+            }
         }
         let (folder, precision) = split_precision(text)?;
         let path = Path::new(folder);
         if !path.exists() {
-            let message = format!(
-                "`{text}` is no player: give a network's folder, `random`, or `usi:COMMAND`"
-            );
-            return Err(Failure::usage(message));
+            return Err(Failure::usage(format!("`{text}` is no player: give {PLAYERS}")));
         }
         let network = Box::new(Network::load(path)?);
         let inference = network.inference(precision)?;
-        Ok(Contestant::Network(text.to_owned(), network, inference))
+        Ok(Contestant::Network(text.to_owned(), network, inference, means.simulations))
     }
 
     /// The rules it was trained by, if it was.
     pub(crate) fn rules(&self) -> Option<Result<Rules, Failure>> {
         match self {
-            Contestant::Network(_, network, _) => Some(network.rules().map_err(Failure::from)),
-            Contestant::Random | Contestant::External(_) => None,
+            Contestant::Network(_, network, ..) => Some(network.rules().map_err(Failure::from)),
+            _ => None,
         }
     }
 
@@ -81,21 +117,47 @@ impl Contestant {
     pub(crate) fn name(&self) -> String {
         match self {
             Contestant::Random => "random".to_owned(),
+            Contestant::Mate => "mate1".to_owned(),
+            Contestant::Material(depth) => format!("material:{depth}"),
             Contestant::External(spec) => spec.command.join(" "),
             Contestant::Network(name, ..) => name.clone(),
         }
     }
 
+    /// All that its moves depend on, in words.
+    pub(crate) fn description(&self) -> String {
+        match self {
+            Contestant::External(spec) => {
+                let EngineSpec { protocol, command, options, limit, .. } = spec;
+                format!("{protocol:?} {command:?} {options:?} {limit:?}")
+            }
+            Contestant::Network(name, network, _, simulations) => {
+                format!("{name} {} {simulations} simulations", network.card.sha256)
+            }
+            other => other.name(),
+        }
+    }
+
+    /// Whether it thinks about one game at a time.
+    pub(crate) fn is_external(&self) -> bool {
+        matches!(self, Contestant::External(_))
+    }
+
     /// One player of its kind, for one thread.
     pub(crate) fn seat(&self, rules: &Arc<Rules>, settings: &Settings) -> Result<Seated, Failure> {
+        let seed = settings.seed;
         Ok(match self {
-            Contestant::Random => Seated::Random(RandomPlayer { seed: settings.seed }),
+            Contestant::Random => Seated::Random(RandomPlayer { seed }),
+            Contestant::Mate => Seated::Mate(MatePlayer { seed }),
+            Contestant::Material(depth) => {
+                Seated::Material(MaterialPlayer::new(rules, *depth, seed))
+            }
             Contestant::External(spec) => Seated::External(ExternalPlayer::start(spec, rules)?),
-            Contestant::Network(_, network, inference) => {
+            Contestant::Network(_, network, inference, simulations) => {
                 let encoding = network.encoding(Arc::clone(rules))?;
                 let evaluator =
                     NetworkEvaluator::new(&network.weights, encoding, settings.batch, inference);
-                let simulations = settings.simulations;
+                let simulations = *simulations;
                 Seated::Network(Box::new(SearchPlayer { evaluator, search: SEARCH, simulations }))
             }
         })
@@ -125,6 +187,8 @@ pub(crate) fn parse_precision(name: &str) -> Result<Precision, Failure> {
 /// A player ready to choose moves.
 pub(crate) enum Seated {
     Random(RandomPlayer),
+    Mate(MatePlayer),
+    Material(MaterialPlayer),
     External(ExternalPlayer),
     Network(Box<SearchPlayer<NetworkEvaluator>>),
 }
@@ -134,54 +198,13 @@ impl Player for Seated {
         &mut self,
         turns: &[Turn<'_>],
         stop: &dyn Fn() -> bool,
-    ) -> Result<Vec<Option<Move>>, PlayerError> {
+    ) -> Result<Vec<Answer>, PlayerError> {
         match self {
             Seated::Random(player) => player.choose(turns, stop),
+            Seated::Mate(player) => player.choose(turns, stop),
+            Seated::Material(player) => player.choose(turns, stop),
             Seated::External(player) => player.choose(turns, stop),
             Seated::Network(player) => player.choose(turns, stop),
         }
-    }
-}
-
-/// An outside engine, asked for one move after the other.
-pub(crate) struct ExternalPlayer {
-    engine: ExternalEngine,
-}
-
-impl ExternalPlayer {
-    fn start(spec: &EngineSpec, rules: &Rules) -> Result<ExternalPlayer, Failure> {
-        let mut engine = ExternalEngine::start(spec, rules.name())?;
-        engine.new_game()?;
-        Ok(ExternalPlayer { engine })
-    }
-
-    /// Its move; `None` when it resigns, or plays what the rules do not know.
-    fn answer(&mut self, turn: &Turn<'_>) -> Result<Option<Move>, PlayerError> {
-        let game = turn.game;
-        let rules = game.rules();
-        let moves: Vec<String> = game.moves().map(|mv| mv.to_usi(rules)).collect();
-        let reply = self.engine.best_move(&game.start_sfen(), &moves);
-        match reply.map_err(|error| PlayerError(error.to_string()))? {
-            Reply::Move(text) => match Move::from_usi(rules, game.position(), &text) {
-                Ok(mv) => Ok(Some(mv)),
-                Err(error) => {
-                    tell!("{} loses game {}: {error}", self.engine.name(), turn.number);
-                    Ok(None)
-                }
-            },
-            Reply::Resign | Reply::Win | Reply::Nothing => Ok(None),
-        }
-    }
-}
-
-impl Player for ExternalPlayer {
-    fn choose(
-        &mut self,
-        turns: &[Turn<'_>],
-        stop: &dyn Fn() -> bool,
-    ) -> Result<Vec<Option<Move>>, PlayerError> {
-        // An engine thinks one move at a time.
-        let answer = |turn| if stop() { Ok(None) } else { self.answer(turn) };
-        turns.iter().map(answer).collect()
     }
 }

@@ -101,7 +101,8 @@ fn shows_variants_and_positions() {
 
 #[test]
 fn every_command_has_help_with_an_example() {
-    let newer = ["games", "fork", "report", "init", "doctor", "status", "schema", "completions"];
+    let newer =
+        ["games", "fork", "report", "init", "doctor", "status", "schema", "completions", "ladder"];
     let older =
         ["train", "match", "engine", "export", "inspect", "show", "check", "perft", "bench"];
     for command in older.into_iter().chain(newer) {

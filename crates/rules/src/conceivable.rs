@@ -34,6 +34,15 @@ impl Rules {
         }
     }
 
+    /// How many squares a piece of Black's reaches on an empty board, on average over all squares:
+    /// what it is worth, as far as its movement tells.
+    pub fn mean_reach(&self, role: Role) -> f64 {
+        let piece = Piece { color: Color::Black, role };
+        let reached = |from| self.far_targets(piece, from).len();
+        let sum: usize = self.geometry.all.iter().map(reached).sum();
+        sum as f64 / self.squares() as f64
+    }
+
     /// Whether a role steps or leaps by an offset (squares to the right, squares forward), whatever
     /// stands in between.
     pub fn leaps(&self, role: Role, offset: (i8, i8)) -> bool {

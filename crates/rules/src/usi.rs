@@ -12,6 +12,12 @@ pub enum UsiError {
         /// The text.
         text: String,
     },
+    /// Not the shape of a move as UCI and XBoard engines write it, or not on this board.
+    #[error("`{text}` is no move on this board; moves look like `a1b2`, `a4a5+` or `P@c3`")]
+    Uci {
+        /// The text.
+        text: String,
+    },
     /// A square that the board does not have.
     #[error("`{text}`: there is no square `{square}`; squares go from {first} to {last}")]
     Square {

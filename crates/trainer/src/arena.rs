@@ -1,14 +1,16 @@
 //! The arena: pairs of games, colours swapped, from varied openings.
 
 use crate::elo::{GameResult, PairTally};
+use crate::opponents::choices;
 use crate::panics::caught;
-use keiko_rules::{Color, Ending, Game, Move, Outcome, Rules};
+use keiko_rules::{Color, Game, Move, Outcome, Reason};
 use keiko_selfplay::{
     Evaluator, Purpose, Search, SearchConfig, generator, random_moves, search_together,
 };
 use rand::RngExt;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::fmt;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 /// Openings tried for a pair before it is given up.
 const OPENING_ATTEMPTS: u32 = 1000;
@@ -22,10 +24,32 @@ pub struct Turn<'a> {
     pub number: u64,
 }
 
+/// What a player does when it is to move.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+pub enum Answer {
+    /// It plays this; nothing says that it is legal.
+    Move(Move),
+    /// It gives the game up.
+    Resign,
+    /// It loses the game by something no player should do.
+    Fault(Fault),
+}
+
+/// How a game is lost off the board.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+pub enum Fault {
+    /// By a move that the rules forbid, or a win declared where there is none.
+    IllegalMove,
+    /// The player's program ended, or said what nobody understands.
+    Crash,
+    /// It did not answer in time.
+    Time,
+}
+
 /// Somebody who can be asked for moves, in many games at once.
 pub trait Player {
-    /// One move for each turn; `None` resigns the game. Once `stop` says so the moves are of no
-    /// consequence: any answer will do, soon.
+    /// One answer for each turn. Once `stop` says so the answers are of no consequence: any will
+    /// do, soon.
     ///
     /// # Errors
     /// When the player can no longer play at all; its text says why.
@@ -33,7 +57,7 @@ pub trait Player {
         &mut self,
         turns: &[Turn<'_>],
         stop: &dyn Fn() -> bool,
-    ) -> Result<Vec<Option<Move>>, PlayerError>;
+    ) -> Result<Vec<Answer>, PlayerError>;
 }
 
 /// Why a player cannot go on.
@@ -53,14 +77,11 @@ impl Player for RandomPlayer {
         &mut self,
         turns: &[Turn<'_>],
         _stop: &dyn Fn() -> bool,
-    ) -> Result<Vec<Option<Move>>, PlayerError> {
+    ) -> Result<Vec<Answer>, PlayerError> {
         let mut legal = Vec::new();
         let mut choose = |turn: &Turn<'_>| {
-            // The ply fits in 16 bits, so every move of every game has a generator of its own.
-            let number = turn.number << 16 | turn.game.ply() as u64;
             turn.game.legal_moves(&mut legal);
-            let at = generator(self.seed, Purpose::Play, number).random_range(0..legal.len());
-            Some(legal[at])
+            Answer::Move(legal[choices(self.seed, turn).random_range(0..legal.len())])
         };
         Ok(turns.iter().map(&mut choose).collect())
     }
@@ -81,7 +102,7 @@ impl<E: Evaluator> Player for SearchPlayer<E> {
         &mut self,
         turns: &[Turn<'_>],
         stop: &dyn Fn() -> bool,
-    ) -> Result<Vec<Option<Move>>, PlayerError> {
+    ) -> Result<Vec<Answer>, PlayerError> {
         let budget = self.search.budget(self.simulations, 0.0);
         let begin = |turn: &Turn<'_>| {
             let mut search = Search::new(turn.game.clone(), self.search);
@@ -91,27 +112,27 @@ impl<E: Evaluator> Player for SearchPlayer<E> {
         let mut searches: Vec<Search> = turns.iter().map(begin).collect();
         search_together(&mut searches, &mut self.evaluator, stop);
         if stop() {
-            return Ok(vec![None; turns.len()]);
+            return Ok(vec![Answer::Resign; turns.len()]);
         }
-        Ok(searches.iter_mut().map(|search| Some(search.finish().mv)).collect())
+        Ok(searches.iter_mut().map(|search| Answer::Move(search.finish().mv)).collect())
     }
 }
 
-/// What both games of every pair have in common.
+/// What all pairs of games have in common.
 #[derive(Clone, Debug)]
 pub struct Match {
-    /// The law.
-    pub rules: Arc<Rules>,
+    /// What pairs begin with, in turns.
+    pub starts: Vec<Game>,
     /// The seed of the openings.
     pub seed: u64,
     /// Number of pairs.
     pub pairs: u64,
-    /// Random legal moves each pair begins with.
+    /// Random legal moves each pair begins with, after its start.
     pub opening_plies: u32,
     /// A game of this many plies is a draw.
     pub ply_limit: u32,
     /// Games played side by side by one pair of players.
-    pub side_by_side: u64,
+    pub side_by_side: usize,
 }
 
 /// A game of a match that has ended.
@@ -121,10 +142,61 @@ pub struct Played {
     pub number: u64,
     /// The game.
     pub game: Game,
-    /// How it ended; a resigned game, or one with an illegal move, ends without one.
-    pub ending: Option<Ending>,
+    /// How many of its moves are its opening.
+    pub opening: usize,
+    /// How long each move after the opening took; of several games played together each has its
+    /// share. The last one may have led to no move.
+    pub times: Vec<Duration>,
+    /// Who has won.
+    pub outcome: Outcome,
+    /// Why.
+    pub cause: Cause,
     /// The result for the first player.
     pub result: GameResult,
+}
+
+/// Why a game of a match is over.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+pub enum Cause {
+    /// By law, or given up.
+    Reason(Reason),
+    /// Lost off the board.
+    Fault(Fault),
+}
+
+/// A game going on.
+struct Running {
+    number: u64,
+    game: Game,
+    opening: usize,
+    times: Vec<Duration>,
+}
+
+impl Running {
+    fn is_firsts_turn(&self) -> bool {
+        self.game.side_to_move() == first_players_color(self.number)
+    }
+
+    /// Goes on by the answer of who is to move; how the game ends by that, if it does.
+    fn answer(&mut self, answer: Answer) -> Option<(Outcome, Cause)> {
+        let lost = Outcome::Win(self.game.side_to_move().opponent());
+        match answer {
+            Answer::Move(mv) if self.game.rules().is_legal(self.game.position(), mv) => {
+                self.game.play(mv);
+                let ending = self.game.conclusion()?;
+                Some((ending.outcome, Cause::Reason(ending.reason)))
+            }
+            Answer::Move(_) => Some((lost, Cause::Fault(Fault::IllegalMove))),
+            Answer::Resign => Some((lost, Cause::Reason(Reason::Resignation))),
+            Answer::Fault(fault) => Some((lost, Cause::Fault(fault))),
+        }
+    }
+
+    fn end(self, (outcome, cause): (Outcome, Cause)) -> Played {
+        let Running { number, game, opening, times } = self;
+        let result = result_of(outcome, number);
+        Played { number, game, opening, times, outcome, cause, result }
+    }
 }
 
 impl Match {
@@ -140,17 +212,29 @@ impl Match {
         on_game: impl Fn(&Played) + Sync,
         stop: impl Fn() -> bool + Sync,
     ) -> Result<Vec<Played>, PlayerError> {
-        let next = AtomicU64::new(0);
-        let games = 2 * self.pairs;
-        let take = || {
-            let first = next.fetch_add(self.side_by_side, Ordering::Relaxed);
-            (first < games).then(|| first..(first + self.side_by_side).min(games))
-        };
+        let numbers: Vec<u64> = (0..2 * self.pairs).collect();
+        self.play_these(&numbers, players, on_game, stop)
+    }
+
+    /// The same of some of the games alone, by their numbers.
+    ///
+    /// # Errors
+    /// Like [`Match::play`].
+    pub fn play_these<A: Player + Send, B: Player + Send>(
+        &self,
+        numbers: &[u64],
+        players: &mut [(A, B)],
+        on_game: impl Fn(&Played) + Sync,
+        stop: impl Fn() -> bool + Sync,
+    ) -> Result<Vec<Played>, PlayerError> {
+        let next = AtomicUsize::new(0);
+        let groups: Vec<&[u64]> = numbers.chunks(self.side_by_side).collect();
+        let take = || groups.get(next.fetch_add(1, Ordering::Relaxed));
         let failed = AtomicBool::new(false);
         let stop = || stop() || failed.load(Ordering::Relaxed);
         let play_all = |(first, second): &mut (A, B)| {
             let mut played = Vec::new();
-            while let Some(numbers) = take() {
+            while let Some(numbers) = take().filter(|_| !stop()) {
                 played.extend(self.play_group(numbers, first, second, &on_game, &stop)?);
             }
             Ok(played)
@@ -178,42 +262,29 @@ impl Match {
     /// Plays some games in lockstep, so that each player is asked for many moves at once.
     fn play_group(
         &self,
-        numbers: std::ops::Range<u64>,
+        numbers: &[u64],
         first: &mut impl Player,
         second: &mut impl Player,
         on_game: &impl Fn(&Played),
         stop: &impl Fn() -> bool,
     ) -> Result<Vec<Played>, PlayerError> {
-        let mut running: Vec<(u64, Game)> = numbers
-            .map(|number| Ok((number, self.opening(number / 2)?)))
-            .collect::<Result<_, PlayerError>>()?;
+        let mut running: Vec<Running> =
+            numbers.iter().map(|&number| self.begin(number)).collect::<Result<_, _>>()?;
         let mut played = Vec::new();
-        let mut end = |number, game, ending, result| {
-            let one = Played { number, game, ending, result };
-            on_game(&one);
-            played.push(one);
-        };
         while !running.is_empty() && !stop() {
-            let moves = ask(&running, first, second, stop)?;
+            let answers = ask(&mut running, first, second, stop)?;
             if stop() {
                 break;
             }
             let mut still = Vec::with_capacity(running.len());
-            for ((number, mut game), mv) in running.into_iter().zip(moves) {
-                let mover = game.side_to_move();
-                match mv {
-                    Some(mv) if game.rules().is_legal(game.position(), mv) => game.play(mv),
-                    // Resigned, or illegal: lost at once.
-                    _ => {
-                        end(number, game, None, result_of(Outcome::Win(mover.opponent()), number));
-                        continue;
-                    }
-                }
-                match game.conclusion() {
+            for (mut one, answer) in running.into_iter().zip(answers) {
+                match one.answer(answer) {
                     Some(ending) => {
-                        end(number, game, Some(ending), result_of(ending.outcome, number))
+                        let ended = one.end(ending);
+                        on_game(&ended);
+                        played.push(ended);
                     }
-                    None => still.push((number, game)),
+                    None => still.push(one),
                 }
             }
             running = still;
@@ -221,11 +292,17 @@ impl Match {
         Ok(played)
     }
 
-    /// The opening of a pair: random moves that do not end the game.
+    fn begin(&self, number: u64) -> Result<Running, PlayerError> {
+        let game = self.opening(number / 2)?;
+        Ok(Running { number, opening: game.ply(), game, times: Vec::new() })
+    }
+
+    /// The opening of a pair: its start, and random moves that do not end the game.
     fn opening(&self, pair: u64) -> Result<Game, PlayerError> {
         let mut rng = generator(self.seed, Purpose::Arena, pair);
+        let start = &self.starts[(pair % self.starts.len() as u64) as usize];
         for _ in 0..OPENING_ATTEMPTS {
-            let mut game = Game::new(Arc::clone(&self.rules));
+            let mut game = start.clone();
             game.set_ply_limit(Some(self.ply_limit));
             random_moves(&mut game, self.opening_plies, &mut rng);
             if game.conclusion().is_none() {
@@ -252,32 +329,70 @@ fn result_of(outcome: Outcome, number: u64) -> GameResult {
     }
 }
 
-/// Asks each player for its moves, and puts them in the order of the games.
+/// Asks each player for its answers, puts them in the order of the games, and notes how long each
+/// took.
 fn ask(
-    running: &[(u64, Game)],
+    running: &mut [Running],
     first: &mut impl Player,
     second: &mut impl Player,
     stop: &dyn Fn() -> bool,
-) -> Result<Vec<Option<Move>>, PlayerError> {
-    let firsts_turn =
-        |&(number, ref game): &(u64, Game)| game.side_to_move() == first_players_color(number);
-    let turns_of = |of_first: bool| -> Vec<Turn<'_>> {
-        let mine = running.iter().filter(|one| firsts_turn(one) == of_first);
-        mine.map(|&(number, ref game)| Turn { game, number }).collect()
-    };
-    let mut firsts = first.choose(&turns_of(true), stop)?.into_iter();
-    let mut seconds = second.choose(&turns_of(false), stop)?.into_iter();
-    let next = |one| if firsts_turn(one) { firsts.next() } else { seconds.next() };
-    Ok(running.iter().map(next).map(|mv| mv.expect("one move for each turn")).collect())
+) -> Result<Vec<Answer>, PlayerError> {
+    let mut answers = vec![Answer::Resign; running.len()];
+    for is_first in [true, false] {
+        let mine = |one: &&Running| one.is_firsts_turn() == is_first;
+        let turns: Vec<Turn<'_>> = running
+            .iter()
+            .filter(mine)
+            .map(|one| Turn { game: &one.game, number: one.number })
+            .collect();
+        let began = Instant::now();
+        let chosen =
+            if is_first { first.choose(&turns, stop)? } else { second.choose(&turns, stop)? };
+        let each = began.elapsed() / turns.len().max(1) as u32;
+        assert_eq!(chosen.len(), turns.len(), "one answer for each turn");
+        let places = running.iter_mut().zip(&mut answers);
+        let mine = places.filter(|(one, _)| one.is_firsts_turn() == is_first);
+        for ((one, answer), chosen) in mine.zip(chosen) {
+            *answer = chosen;
+            one.times.push(each);
+        }
+    }
+    Ok(answers)
 }
 
 /// The pairs both of whose games were played, counted for the first player.
 pub fn tally(played: &[Played]) -> PairTally {
+    tally_of(played.iter().map(|game| (game.number, game.result)))
+}
+
+/// The same of results by the games' numbers, which ascend.
+pub fn tally_of(results: impl IntoIterator<Item = (u64, GameResult)>) -> PairTally {
     let mut tally = PairTally::default();
-    for pair in played.chunk_by(|a, b| a.number / 2 == b.number / 2) {
-        if let [one, other] = pair {
-            tally.add(one.result, other.result);
+    let mut waiting: Option<(u64, GameResult)> = None;
+    for (number, result) in results {
+        match waiting.take() {
+            Some((one, first)) if one / 2 == number / 2 => tally.add(first, result),
+            _ => waiting = Some((number, result)),
         }
     }
     tally
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Cause::Reason(reason) => write!(f, "{reason}"),
+            Cause::Fault(fault) => write!(f, "{fault}"),
+        }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Fault::IllegalMove => "illegal_move",
+            Fault::Crash => "crash",
+            Fault::Time => "time",
+        })
+    }
 }

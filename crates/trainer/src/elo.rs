@@ -3,10 +3,17 @@
 use std::fmt;
 
 /// The 97.5% quantile of the normal distribution: two-sided 95%.
-const Z: f64 = 1.959_963_984_540_054;
+pub(crate) const Z: f64 = 1.959_963_984_540_054;
 
 /// Elo differences are kept within this: a score of 99.99% or more says nothing finer.
 pub const ELO_LIMIT: f64 = 1600.0;
+
+/// Normalised Elo for each standard deviation of a game's points, as fishtest counts it: for small
+/// differences without draws it is Elo.
+pub const NORMALISED: f64 = 800.0 / std::f64::consts::LN_10;
+
+/// Points per game of a pair, by its half points.
+pub(crate) const PAIR_SCORES: [f64; 5] = [0.0, 0.25, 0.5, 0.75, 1.0];
 
 /// Wins, draws and losses of one side.
 #[derive(Copy, Clone, Eq, PartialEq, Debug, Default)]
@@ -123,18 +130,44 @@ impl PairTally {
         self.games
     }
 
+    /// Number of pairs by half points: 0, 1/2, 1, 1 1/2 and 2 points.
+    pub fn pairs(&self) -> [u32; 5] {
+        self.pairs
+    }
+
     /// Score and Elo with intervals from the spread of the pairs; `None` without games.
     pub fn strength(&self) -> Option<Strength> {
         let score = self.games.score()?;
-        let pairs: f64 = self.pairs.iter().copied().map(f64::from).sum();
-        let spread: f64 = (0..5u8)
-            .zip(self.pairs)
-            .map(|(half_points, count)| {
-                f64::from(count) * (f64::from(half_points) / 4.0 - score).powi(2)
-            })
-            .sum();
         // The variance of a pair's mean is half of a game's, were its games independent.
-        Some(Strength::new(score, 2.0 * spread / pairs, self.games.games()))
+        Some(Strength::new(score, 2.0 * self.moment(score, 2), self.games.games()))
+    }
+
+    /// The normalised Elo difference: what a game's score is above one half in standard deviations
+    /// of a game's points (of pairs, times the root of 2), times 800 / ln 10. Draws and alike
+    /// openings change Elo; this they leave as it is. The interval is that of a mean over its
+    /// deviation (delta method). `None` as long as all pairs ended alike.
+    pub fn normalised(&self) -> Option<Estimate> {
+        let score = self.games.score()?;
+        let variance = self.moment(score, 2);
+        if variance == 0.0 {
+            return None;
+        }
+        let deviation = variance.sqrt();
+        let t = (score - 0.5) / deviation;
+        let skewness = self.moment(score, 3) / deviation.powi(3);
+        let kurtosis = self.moment(score, 4) / variance.powi(2);
+        let pairs = f64::from(self.pairs.iter().sum::<u32>());
+        let spread = (1.0 - t * skewness + t * t * (kurtosis - 1.0) / 4.0).max(0.0) / pairs;
+        let [value, half] = [t, Z * spread.sqrt()].map(|it| it * NORMALISED / 2f64.sqrt());
+        Some(Estimate { value, low: value - half, high: value + half })
+    }
+
+    /// The mean of (a pair's score per game - `middle`) to a power.
+    fn moment(&self, middle: f64, power: i32) -> f64 {
+        let pairs: f64 = self.pairs.iter().copied().map(f64::from).sum();
+        let parts = PAIR_SCORES.iter().zip(self.pairs);
+        parts.map(|(score, count)| f64::from(count) * (score - middle).powi(power)).sum::<f64>()
+            / pairs
     }
 }
 
@@ -161,6 +194,11 @@ pub fn elo_of(score: f64) -> f64 {
     elo.clamp(-ELO_LIMIT, ELO_LIMIT)
 }
 
+/// The expected score of who is this much stronger.
+pub fn score_of(elo: f64) -> f64 {
+    1.0 / (1.0 + 10f64.powf(-elo / 400.0))
+}
+
 impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} won, {} drawn, {} lost", self.wins, self.draws, self.losses)
@@ -171,9 +209,14 @@ impl fmt::Display for Strength {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Estimate { value, low, high } = self.score;
         write!(f, "{:.1}% [{:.1}, {:.1}], ", 100.0 * value, 100.0 * low, 100.0 * high)?;
-        write!(f, "{} Elo ", elo_text(self.elo.value))?;
-        write!(f, "[{}, {}]", elo_text(self.elo.low), elo_text(self.elo.high))
+        write!(f, "{}", elo_line(&self.elo, "Elo"))
     }
+}
+
+/// `+436 Elo [+311, +559]`, on the scale named.
+pub fn elo_line(elo: &Estimate, scale: &str) -> String {
+    let [value, low, high] = [elo.value, elo.low, elo.high].map(elo_text);
+    format!("{value} {scale} [{low}, {high}]")
 }
 
 /// `+436`, `-20`, `0`; at the limit `inf`, since the score sets no bound there.

@@ -354,12 +354,12 @@ impl Run {
         // Small enough that every worker has a share.
         let share = (2 * pairs).div_ceil(self.experiment.machine.workers as u64);
         Match {
-            rules: Arc::clone(&self.rules),
+            starts: vec![Game::new(Arc::clone(&self.rules))],
             seed: self.experiment.seed,
             pairs,
             opening_plies: self.experiment.arena.opening_plies,
             ply_limit: self.experiment.selfplay.ply_limit,
-            side_by_side: share.min(2 * self.experiment.machine.batch as u64),
+            side_by_side: share.min(2 * self.experiment.machine.batch as u64) as usize,
         }
     }
 }

@@ -1,18 +1,19 @@
 //! Laws of matches: pairs, colours, and moves that follow from the game's number.
 #![allow(clippy::unwrap_used)]
 
-use keiko_rules::{Move, Rules};
+use keiko_rules::{Game, Move, Reason, Rules};
 use keiko_selfplay::{SearchConfig, UniformEvaluator};
 use keiko_trainer::arena::{
-    Match, Played, Player, PlayerError, RandomPlayer, SearchPlayer, Turn, first_players_color,
-    tally,
+    Answer, Cause, Fault, Match, Played, Player, PlayerError, RandomPlayer, SearchPlayer, Turn,
+    first_players_color, tally,
 };
 use keiko_trainer::elo::GameResult;
 use std::sync::Arc;
 
-fn contest(pairs: u64, side_by_side: u64) -> Match {
+fn contest(pairs: u64, side_by_side: usize) -> Match {
     let rules = Arc::new(Rules::load("minishogi").unwrap());
-    Match { rules, seed: 3, pairs, opening_plies: 4, ply_limit: 200, side_by_side }
+    let starts = vec![Game::new(rules)];
+    Match { starts, seed: 3, pairs, opening_plies: 4, ply_limit: 200, side_by_side }
 }
 
 fn random() -> RandomPlayer {
@@ -62,30 +63,53 @@ impl Player for Stubborn {
         &mut self,
         turns: &[Turn<'_>],
         _stop: &dyn Fn() -> bool,
-    ) -> Result<Vec<Option<Move>>, PlayerError> {
+    ) -> Result<Vec<Answer>, PlayerError> {
         let rules = turns.first().map(|turn| Arc::clone(turn.game.rules()));
         let mv = rules.map(|rules| Move::from_usi(&rules, rules.start(), "5d5c").unwrap());
-        Ok(turns.iter().map(|_| mv).collect())
+        Ok(turns.iter().filter_map(|_| mv).map(Answer::Move).collect())
     }
 }
 
-/// Gives up at once.
-struct Resigns;
+/// Gives the same answer to everything.
+struct Always(Answer);
 
-impl Player for Resigns {
+impl Player for Always {
     fn choose(
         &mut self,
         turns: &[Turn<'_>],
         _stop: &dyn Fn() -> bool,
-    ) -> Result<Vec<Option<Move>>, PlayerError> {
-        Ok(vec![None; turns.len()])
+    ) -> Result<Vec<Answer>, PlayerError> {
+        Ok(vec![self.0; turns.len()])
     }
 }
 
 #[test]
 fn an_illegal_move_and_a_resignation_lose_at_once() {
     let played = contest(2, 4).play(&mut [(Stubborn, random())], |_| (), || false).unwrap();
-    assert!(played.iter().all(|game| game.result == GameResult::Loss && game.game.ply() < 10));
-    let played = contest(2, 4).play(&mut [(random(), Resigns)], |_| (), || false).unwrap();
-    assert!(played.iter().all(|game| game.result == GameResult::Win && game.ending.is_none()));
+    let illegal = Cause::Fault(Fault::IllegalMove);
+    let lost = |game: &Played| game.result == GameResult::Loss && game.cause == illegal;
+    assert!(played.iter().all(|game| lost(game) && game.game.ply() < 10));
+    for (answer, cause) in [
+        (Answer::Resign, Cause::Reason(Reason::Resignation)),
+        (Answer::Fault(Fault::Crash), Cause::Fault(Fault::Crash)),
+    ] {
+        let mut players = [(random(), Always(answer))];
+        let played = contest(2, 4).play(&mut players, |_| (), || false).unwrap();
+        let won = |game: &Played| game.result == GameResult::Win && game.cause == cause;
+        assert!(played.iter().all(won));
+    }
+}
+
+#[test]
+fn some_of_the_games_are_the_same_as_among_all() {
+    let all = contest(4, 4).play(&mut [(random(), random())], |_| (), || false).unwrap();
+    let numbers = [1, 4, 7];
+    let mut players = [(random(), random())];
+    let some = contest(4, 2).play_these(&numbers, &mut players, |_| (), || false).unwrap();
+    let same: Vec<&Played> = numbers.iter().map(|&number| &all[number as usize]).collect();
+    for (one, other) in some.iter().zip(same) {
+        assert_eq!(one.number, other.number);
+        assert!(one.game.moves().eq(other.game.moves()));
+        assert_eq!(one.times.len(), one.game.ply() - one.opening);
+    }
 }

@@ -10,6 +10,7 @@ const MINISHOGI: &str = "rbsgk/4p/5/P4/KGSBR b - 1";
 
 fn spec(command: Vec<String>, options: &[(&str, &str)]) -> EngineSpec {
     EngineSpec {
+        protocol: Protocol::Usi,
         command,
         options: options.iter().map(|&(n, v)| (n.to_owned(), v.to_owned())).collect(),
         limit: Limit::Nodes(200),

@@ -2,7 +2,7 @@
 
 use super::{ROUNDS, median};
 use crate::Failure;
-use crate::external::{EngineSpec, ExternalEngine, Limit, split_command};
+use crate::external::{EngineSpec, ExternalEngine, Limit, Protocol, split_command};
 use keiko_rules::{Game, Position, Rules, perft};
 use std::hint::black_box;
 use std::process::ExitCode;
@@ -64,8 +64,8 @@ fn entry(name: &str, against: Option<&str>) -> Result<Entry, Failure> {
     let rules = Arc::new(Rules::load(name)?);
     let start = |command| -> Result<ExternalEngine, Failure> {
         let command = split_command(command)?;
-        let limit = Limit::Nodes(1);
-        let spec = EngineSpec { command, options: Vec::new(), limit, patience: PATIENCE };
+        let (protocol, limit) = (Protocol::Usi, Limit::Nodes(1));
+        let spec = EngineSpec { protocol, command, options: Vec::new(), limit, patience: PATIENCE };
         Ok(ExternalEngine::start(&spec, theirs)?)
     };
     Ok(Entry {
