@@ -16,6 +16,7 @@ use keiko_network::{
 use keiko_rules::{Rules, RulesError};
 use keiko_selfplay::GameRecord;
 use std::fs::File;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -148,7 +149,7 @@ impl Run {
     pub fn open(dir: &Path, experiment: &Experiment) -> Result<(Run, Opened), RunError> {
         let device = experiment.machine.device.open()?;
         let resumed = dir.exists() || !create(dir, experiment)?;
-        if resumed && !dir.join(EXPERIMENT).exists() {
+        if resumed && !is_run(dir)? {
             return Err(RunError::NotARun(dir.to_owned()));
         }
         let lock = lock(&dir.join("lock"), dir)?;
@@ -358,6 +359,20 @@ fn push(
     }
 }
 
+/// Whether there is a run in a folder.
+///
+/// # Errors
+/// When one may not look.
+pub(crate) fn is_run(dir: &Path) -> Result<bool, CheckpointError> {
+    let path = dir.join(EXPERIMENT);
+    match path.try_exists() {
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+            Err(crate::checkpoint::io(&path, "look for it")(error))
+        }
+        found => Ok(found.unwrap_or(false)),
+    }
+}
+
 /// Seconds since 1970: what event files call wall time.
 pub(crate) fn now() -> f64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64())
@@ -380,6 +395,8 @@ pub(crate) fn create_alone(
     saved: &Saved,
     fill: impl FnOnce(&Path) -> Result<(), RunError>,
 ) -> Result<bool, RunError> {
+    // Without the `/.` that may end it.
+    let dir = &dir.components().collect::<PathBuf>();
     if let Some(parent) = dir.parent().filter(|parent| !parent.as_os_str().is_empty()) {
         std::fs::create_dir_all(parent)
             .map_err(crate::checkpoint::io(parent, "create the folder"))?;
