@@ -87,6 +87,11 @@ impl Terminal {
         self.write(line, true);
     }
 
+    /// A line for the log alone, of what is told otherwise.
+    pub(crate) fn note(&self, line: &str) {
+        self.write(line, false);
+    }
+
     fn write(&self, line: &str, is_told: bool) {
         let line = format!("[{}] {line}", clock(self.began.elapsed()));
         let mut inner = self.lock();

@@ -115,6 +115,42 @@ fn a_closed_terminal_does_not_end_a_run_and_a_long_match_does_not_keep_it() {
     assert!(training.try_wait().unwrap().is_none(), "it hung up");
     send("-TERM", &training);
     assert_eq!(end_of(&mut training, SOON), STOPPED);
+    assert!(newest_checkpoint(&dir).starts_with("00000000-2-"), "it is saved where it measures");
+}
+
+/// Generation, phase and step.
+fn newest_checkpoint(dir: &Path) -> String {
+    let names = std::fs::read_dir(dir.join("state")).unwrap().map(|it| it.unwrap().file_name());
+    names.max().unwrap().into_string().unwrap()
+}
+
+#[test]
+fn a_long_time_of_learning_does_not_keep_a_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path().join("run");
+    // Tens of thousands of steps are due.
+    let long = [
+        "--set",
+        "training.games_per_generation=200",
+        "--set",
+        "training.samples_per_position=64",
+        "--set",
+        "training.batch_size=1",
+        "--set",
+        "training.micro_batch=1",
+    ];
+    let mut training = train(&dir, &long).stderr(Stdio::null()).spawn().unwrap();
+    let games = dir.join("games/games-000000.seg");
+    wait_for("no games are stored", || games.metadata().is_ok_and(|file| file.len() > 200));
+    std::thread::sleep(Duration::from_millis(500));
+    send("-INT", &training);
+    assert_eq!(end_of(&mut training, SOON), STOPPED);
+    let saved = newest_checkpoint(&dir);
+    let step: u64 = saved.strip_prefix("00000000-1-").unwrap().parse().unwrap();
+    assert!(step > 0, "{saved}");
+    let words = [format!("step {step}, with 200 games"), format!("at step {}", step + 3)];
+    let goes_on = train(&dir, &[&long[..], &["--max-steps", "3"]].concat()).output().unwrap();
+    expect(&goes_on, STOPPED, &words.each_ref().map(String::as_str));
 }
 
 #[test]
@@ -342,4 +378,100 @@ fn a_run_waits_while_its_disk_has_no_room_and_loses_nothing() {
     disk.make_read_only();
     assert_eq!(end_of(&mut start(&[]), PATIENCE), ENVIRONMENT, "{}", said());
     assert!(said().contains("Read-only file system"), "{}", said());
+}
+
+#[test]
+fn a_run_waits_for_room_to_go_on_and_one_that_begins_says_what_it_lacks() {
+    let Some(disk) = SmallDisk::mount(16) else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let (unbroken, dir) = (folder.path().join("unbroken"), disk.0.path().join("run"));
+    let notes = folder.path().join("said");
+    let said = || std::fs::read_to_string(&notes).unwrap_or_default();
+    let start = || train(&dir, &[]).stderr(File::create(&notes).unwrap()).spawn().unwrap();
+    let waits = || said().contains("waiting until there is room");
+    expect(&train(&unbroken, &[]).output().unwrap(), DONE, &[]);
+
+    let ballast = disk.fill(8192);
+    expect(&train(&dir, &[]).output().unwrap(), ENVIRONMENT, &["No space left on device"]);
+    assert_eq!(std::fs::read_dir(disk.0.path()).unwrap().count(), 1, "something is left behind");
+    std::fs::remove_file(ballast).unwrap();
+    expect(&train(&dir, &["--max-games", "27"]).output().unwrap(), STOPPED, &[]);
+
+    let ballast = disk.fill(0);
+    let mut training = start();
+    wait_for("it does not wait", waits);
+    send("-TERM", &training);
+    assert_eq!(end_of(&mut training, SOON), STOPPED, "{}", said());
+    let events = || std::fs::read_dir(dir.join("tensorboard")).unwrap().count();
+    let before = events();
+    let mut training = start();
+    wait_for("it does not wait", waits);
+    std::thread::sleep(Duration::from_secs(4));
+    assert!(training.try_wait().unwrap().is_none(), "{}", said());
+    assert_eq!(events(), before);
+    std::fs::remove_file(ballast).unwrap();
+    assert_eq!(end_of(&mut training, PATIENCE), DONE, "{}", said());
+    assert_eq!(said().matches("waiting until there is room").count(), 1, "{}", said());
+    assert!(learner(&dir) == learner(&unbroken));
+}
+
+/// A command that may not do what the rights of files forbid; nothing where that cannot be had: root
+/// may do it all.
+fn without_privileges(command: &Command) -> Option<Command> {
+    let is_root = Command::new("id").arg("-u").output().is_ok_and(|it| it.stdout == b"0\n");
+    let held = || {
+        let mut held = Command::new(if is_root { "setpriv" } else { "env" });
+        let dropped = ["--bounding-set", "--inh-caps"]
+            .map(|set| format!("{set}=-dac_override,-dac_read_search"));
+        held.args(dropped.iter().filter(|_| is_root)).stdin(Stdio::null());
+        held
+    };
+    if !held().arg("true").status().is_ok_and(|status| status.success()) {
+        eprintln!("root's privileges cannot be dropped here: not tested");
+        return None;
+    }
+    let mut unprivileged = held();
+    unprivileged.arg(command.get_program()).args(command.get_args());
+    Some(unprivileged)
+}
+
+/// Sets the rights of a file or folder, and of all in it.
+fn chmod(rights: &str, path: &Path) {
+    let set = Command::new("chmod").args(["-R", rights]).arg(path).status().unwrap();
+    assert!(set.success());
+}
+
+#[test]
+fn where_nobody_may_write_a_run_says_so_and_loses_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let (unbroken, locked) = (folder.path().join("unbroken"), folder.path().join("locked"));
+    let dir = folder.path().join("run");
+    std::fs::create_dir(&locked).unwrap();
+    let Some(mut begin) = without_privileges(&train(&locked.join("run"), &[])) else { return };
+    let mut go_on = without_privileges(&train(&dir, &[])).unwrap();
+    expect(&train(&unbroken, &[]).output().unwrap(), DONE, &[]);
+    let words = ["Permission denied"];
+
+    chmod("a-w", &locked);
+    expect(&begin.output().unwrap(), ENVIRONMENT, &words);
+    assert_eq!(std::fs::read_dir(&locked).unwrap().count(), 0);
+    chmod("u+w", &locked);
+
+    expect(&train(&dir, &["--max-games", "5"]).output().unwrap(), STOPPED, &[]);
+    let saved = newest_checkpoint(&dir);
+    chmod("a-w", &dir);
+    expect(&go_on.output().unwrap(), ENVIRONMENT, &words);
+    // It goes on, and finds out when it is to save.
+    chmod("u+w", &dir);
+    chmod("a-w", &dir.join("state"));
+    expect(&go_on.output().unwrap(), ENVIRONMENT, &["state", words[0]]);
+    assert_eq!(newest_checkpoint(&dir), saved);
+    let log = std::fs::read_to_string(dir.join("log.txt")).unwrap();
+    assert!(log.contains("failed: ") && log.contains(words[0]), "{log}");
+
+    chmod("a-rwx", &dir);
+    expect(&go_on.output().unwrap(), ENVIRONMENT, &["experiment.toml", words[0]]);
+    chmod("u+rwX", &dir);
+    expect(&go_on.output().unwrap(), DONE, &[]);
+    assert!(learner(&dir) == learner(&unbroken));
 }

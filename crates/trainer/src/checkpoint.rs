@@ -206,7 +206,7 @@ impl Checkpoints {
     /// older one that can be used stays in its place.
     fn remove_old(&self) -> Result<(), CheckpointError> {
         let all = newest_first(&self.dir)?;
-        let usable = |dir: &&PathBuf| is_sound(dir).unwrap_or(false);
+        let usable = |dir: &&PathBuf| check_files(dir).is_ok();
         let least = all.iter().filter(usable).take(LEAST).last();
         let oldest_first = all.iter().skip(self.keep).rev();
         for old in oldest_first.filter(|&dir| least.is_some_and(|least| dir < least)) {
@@ -230,7 +230,7 @@ impl Checkpoints {
 
     /// The counters of each checkpoint, as far as they can be read.
     pub(crate) fn states(&self) -> Result<Vec<State>, CheckpointError> {
-        let state = |dir: &PathBuf| read_state(&dir.join(STATE_FILE)).ok();
+        let state = |dir: &PathBuf| read_state(dir).ok();
         Ok(newest_first(&self.dir)?.iter().filter_map(state).collect())
     }
 
@@ -253,32 +253,32 @@ impl Checkpoints {
     }
 }
 
-/// The checkpoints in a folder, the newest first.
+/// The checkpoints in a folder, the newest first; what has another name is none of ours.
 fn newest_first(dir: &Path) -> Result<Vec<PathBuf>, CheckpointError> {
     let entries = std::fs::read_dir(dir).map_err(io(dir, "list the folder"))?;
     let mut found: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-    found.retain(|path| {
-        path.file_name().is_some_and(|name| !name.to_string_lossy().starts_with('.'))
-    });
+    found.retain(|path| generation_of(path).is_some() && path.is_dir());
     // Names are numbers of fixed width, so their order is the order of time.
     found.sort_by(|a, b| b.cmp(a));
     Ok(found)
 }
 
 /// The counters and the step of the newest checkpoint whose counters can be read, for who only
-/// looks: weights and checksums are left alone.
+/// looks, and what was wrong with newer ones: weights and their checksums are left alone.
 ///
 /// # Errors
 /// When there is none.
-pub(crate) fn peek(state: &Path) -> Result<(State, u64), CheckpointError> {
+pub(crate) fn peek(state: &Path) -> Result<(State, u64, Vec<String>), CheckpointError> {
     let step_of = |path: &Path| path.file_name()?.to_str()?.rsplit('-').next()?.parse().ok();
-    let look = |path: PathBuf| {
-        let text = std::fs::read_to_string(path.join(STATE_FILE)).ok()?;
-        Some((serde_json::from_str(&text).ok()?, step_of(&path)?))
-    };
-    let found = newest_first(state)?.into_iter().find_map(look);
-    found
-        .ok_or_else(|| CheckpointError::NoneLeft { path: state.to_owned(), reasons: String::new() })
+    let mut reasons = Vec::new();
+    for dir in newest_first(state)? {
+        match (read_state(&dir), step_of(&dir)) {
+            (Ok(found), Some(step)) => return Ok((found, step, reasons)),
+            (Err(error), _) => reasons.push(error.to_string()),
+            (Ok(_), None) => {}
+        }
+    }
+    Err(CheckpointError::NoneLeft { path: state.to_owned(), reasons: reasons.join("\n") })
 }
 
 /// Generation, phase and step, so that the order of names is the order of time.
@@ -293,20 +293,39 @@ fn generation_of(dir: &Path) -> Option<u64> {
 }
 
 /// Whether its files have their checksums.
-fn is_sound(dir: &Path) -> Result<bool, CheckpointError> {
+fn check_files(dir: &Path) -> Result<(), CheckpointError> {
+    let noted = noted_sums(dir)?;
+    let found = checksums(dir)?;
+    if let Some(name) = found.lines().find(|line| !noted.contains(line)).and_then(name_in) {
+        return Err(damaged(&dir.join(name), WRONG_SUM.to_owned()));
+    }
+    if noted != found {
+        let message = format!("does not fit to the other files: one is missing, or {SUMS_FILE} is");
+        return Err(damaged(&dir.join(SUMS_FILE), message));
+    }
+    Ok(())
+}
+
+/// What is wrong with a file that is not the one that was written.
+const WRONG_SUM: &str = "damaged: it does not have its checksum";
+
+/// The list of checksums as it was written.
+fn noted_sums(dir: &Path) -> Result<String, CheckpointError> {
     let path = dir.join(SUMS_FILE);
-    let noted = std::fs::read_to_string(&path).map_err(io(&path, "read it"))?;
-    Ok(noted == checksums(dir)?)
+    std::fs::read_to_string(&path).map_err(io(&path, "read it"))
+}
+
+/// The file that a line of the list is about.
+fn name_in(line: &str) -> Option<&str> {
+    line.split_once(' ').map(|(_, name)| name)
 }
 
 fn read(
     dir: &Path,
     restore: &impl Fn(&Path) -> Result<Learner, String>,
 ) -> Result<Saved, CheckpointError> {
-    if !is_sound(dir)? {
-        return Err(damaged(dir, "damaged: a file does not have its checksum".to_owned()));
-    }
-    let state = read_state(&dir.join(STATE_FILE))?;
+    check_files(dir)?;
+    let state = read_state(dir)?;
     let path = dir.join(LEARNER_FILE);
     let learner = restore(&path).map_err(|message| damaged(&path, message))?;
     let path = dir.join(PLAYER_FILE);
@@ -318,8 +337,13 @@ fn read(
     Ok(Saved { state, learner, player, good })
 }
 
-fn read_state(path: &Path) -> Result<State, CheckpointError> {
+/// A checkpoint's counters, if they are those that were written.
+fn read_state(dir: &Path) -> Result<State, CheckpointError> {
+    let path = &dir.join(STATE_FILE);
     let text = std::fs::read_to_string(path).map_err(io(path, "read it"))?;
+    if !noted_sums(dir)?.contains(&sum_line(STATE_FILE, text.as_bytes())) {
+        return Err(damaged(path, WRONG_SUM.to_owned()));
+    }
     let format = serde_json::from_str::<serde_json::Value>(&text)
         .ok()
         .and_then(|json| json["format"].as_u64());
@@ -334,9 +358,13 @@ fn checksums(dir: &Path) -> Result<String, CheckpointError> {
     let line = |name| {
         let path = dir.join(name);
         let bytes = std::fs::read(&path).map_err(io(&path, "read it"))?;
-        Ok(format!("{:08x} {name}\n", crc32fast::hash(&bytes)))
+        Ok(sum_line(name, &bytes))
     };
     [LEARNER_FILE, STATE_FILE].into_iter().chain(others).map(line).collect()
+}
+
+fn sum_line(name: &str, bytes: &[u8]) -> String {
+    format!("{:08x} {name}\n", crc32fast::hash(bytes))
 }
 
 /// Fills a folder under a temporary name, syncs it and puts it in place of `dir`.
@@ -353,18 +381,25 @@ pub(crate) fn replace_folder<E: From<CheckpointError>>(
         }
     }
     std::fs::create_dir_all(&new).map_err(io(&new, "create the folder"))?;
-    fill(&new)?;
-    sync(&new)?;
-    if dir.exists() {
-        std::fs::rename(dir, &old).map_err(io(dir, "rename the folder"))?;
-    }
-    std::fs::rename(&new, dir).map_err(io(&new, "rename the folder"))?;
+    // What is not in its place is of no use, and where the disk is full its room is.
+    let placed = fill(&new).and_then(|()| Ok(put_in_place(&new, dir, &old)?));
+    placed.inspect_err(|_| _ = std::fs::remove_dir_all(&new))?;
     if old.exists() {
         std::fs::remove_dir_all(&old).map_err(io(&old, "remove the folder"))?;
     }
     // A bare name lies in the current folder.
     let parent = dir.parent().filter(|parent| !parent.as_os_str().is_empty());
     Ok(sync(parent.unwrap_or(Path::new(".")))?)
+}
+
+/// Gives a folder its name, and what had that name another one.
+fn put_in_place(new: &Path, dir: &Path, old: &Path) -> Result<(), CheckpointError> {
+    sync(new)?;
+    if dir.exists() {
+        std::fs::rename(dir, old).map_err(io(dir, "rename the folder"))?;
+    }
+    let named = std::fs::rename(new, dir);
+    named.inspect_err(|_| _ = std::fs::rename(old, dir)).map_err(io(dir, "name the folder so"))
 }
 
 /// Writes a whole file under its final name, in a folder that is not yet in place.

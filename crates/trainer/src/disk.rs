@@ -1,10 +1,11 @@
 //! The disk that a run is written to: while it has no room the run waits, and loses nothing.
 
-use crate::experiment::MEBIBYTE;
-use crate::run::{Run, RunError};
+use crate::experiment::{Experiment, MEBIBYTE};
+use crate::run::{Opened, Run, RunError, is_run};
 use crate::train::{Event, Watcher};
 use std::error::Error;
 use std::io::{self, ErrorKind};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -14,6 +15,36 @@ const LOOK_EVERY: Duration = Duration::from_secs(3);
 const NOTICE: Duration = Duration::from_millis(100);
 
 impl Run {
+    /// Opens the run in `dir`, or creates it there. One that is there already waits while its disk is
+    /// full, and says so once; nothing comes back where it was stopped meanwhile. A new one is not
+    /// waited for: who begins it is there to make room.
+    ///
+    /// # Errors
+    /// As [`Run::open`].
+    pub fn open_patiently(
+        dir: &Path,
+        experiment: &Experiment,
+        stop: &AtomicBool,
+        tell: impl Fn(&str),
+    ) -> Result<Option<(Run, Opened)>, RunError> {
+        let is_there = is_run(dir)?;
+        let mut waited = false;
+        loop {
+            let trouble = match Run::open(dir, experiment) {
+                Err(error) if is_there && is_full(&error) => error,
+                opened => return opened.map(Some),
+            };
+            if !waited {
+                tell(&waiting(&trouble.to_string()));
+                waited = true;
+            }
+            wait(|| stop.load(Ordering::Relaxed));
+            if stop.load(Ordering::Relaxed) {
+                return Ok(None);
+            }
+        }
+    }
+
     /// Writes something, all or nothing, once there is room for it: as long as the disk is full, or
     /// less than the reserve is free, the run waits, and says so once. Who is to stop does not
     /// wait, and tries its luck.
@@ -40,7 +71,7 @@ impl Run {
                 },
             };
             if !waited {
-                say(format!("{trouble}; waiting until there is room, then going on"));
+                say(waiting(&trouble));
                 waited = true;
             }
             wait(stopped);
@@ -62,6 +93,10 @@ impl Run {
             )
         })
     }
+}
+
+fn waiting(trouble: &str) -> String {
+    format!("{trouble}; waiting until there is room, then going on")
 }
 
 /// Until it is time to look again, or to stop.

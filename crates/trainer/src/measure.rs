@@ -183,7 +183,7 @@ fn measure_strength(
         return Ok(None);
     };
     let mut figures = strength_figures("random", &against_random);
-    let rival = Rival::of(run, generation)?;
+    let rival = Rival::of(run, generation, watcher);
     let inference = run.inference(&rival.weights);
     let player = || run.search_player(&rival.weights, &inference);
     let Some(strength) = contest.play(&rival.name, arena.rival_pairs, player)? else {

@@ -13,7 +13,7 @@ mod output;
 mod settings;
 
 pub use event::Chart;
-pub use log::{Line, comparable, read_lines};
+pub use log::{Line, comparable, read_lines, sound_lines};
 
 use crate::pictures::Picture;
 use event::Value;
@@ -162,7 +162,10 @@ impl Metrics {
             sessions: position.sessions + 1,
             event_file_bytes: EVENT_FILE_BYTES,
         };
-        metrics.begin_events(wall_time)?;
+        // Who tries again while the disk is full is not to leave a file each time.
+        metrics
+            .begin_events(wall_time)
+            .inspect_err(|_| _ = fs::remove_file(&metrics.events.path))?;
         Ok((metrics, missing))
     }
 

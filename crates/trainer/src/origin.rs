@@ -2,11 +2,14 @@
 
 use crate::checkpoint::{CheckpointError, Checkpoints, Saved, State, io, sync, write_file};
 use crate::experiment::{Change, Experiment};
-use crate::run::{EXPERIMENT, FOLDERS, RunError, create_alone, load_rules, restore_learner};
+use crate::run::{
+    EXPERIMENT, FOLDERS, RunError, create_alone, is_run, load_rules, restore_learner,
+};
 use crate::store::Store;
 use keiko_network::{Learner, Network};
 use keiko_rules::Rules;
 use serde::{Deserialize, Serialize};
+use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -44,10 +47,10 @@ pub struct Forked {
 /// When `from` is no run, `to` exists, the settings are impossible or of another game or shape, or
 /// something cannot be read or written.
 pub fn fork(from: &Path, to: &Path, overrides: &[String]) -> Result<Forked, RunError> {
-    let file = from.join(EXPERIMENT);
-    if !file.exists() {
+    if !is_run(from)? {
         return Err(RunError::NoRun(from.to_owned()));
     }
+    let file = from.join(EXPERIMENT);
     let was = Experiment::load(&file, &[]).map_err(RunError::RunExperiment)?;
     let experiment = Experiment::load(&file, overrides)?;
     let changes = was.changes(&experiment);
@@ -170,7 +173,10 @@ fn copy_folder(from: &Path, to: &Path) -> Result<(), CheckpointError> {
     sync(to)
 }
 
+/// Not as `std::fs::copy` does: a copy of what may not be written to may be.
 fn copy_file(from: &Path, to: &Path) -> Result<(), CheckpointError> {
-    std::fs::copy(from, to).map_err(io(from, "copy it"))?;
+    let mut read = File::open(from).map_err(io(from, "read it"))?;
+    let mut written = File::create(to).map_err(io(to, "write it"))?;
+    std::io::copy(&mut read, &mut written).map_err(io(to, "copy it"))?;
     sync(to)
 }

@@ -3,6 +3,7 @@
 
 use crate::checkpoint::{Published, State, io};
 use crate::run::{Run, RunError};
+use crate::train::{Event, Watcher};
 use keiko_network::{Network, Provenance, Weights};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -54,27 +55,31 @@ pub(crate) struct Rival {
 }
 
 impl Rival {
-    /// The network published long enough before `generation`; at first the untrained one, whose
-    /// strength is the zero of all ratings. (Uniform random play is no zero: a network that
-    /// wins every game against it is too far above for any interval.)
-    pub(crate) fn of(run: &Run, generation: u64) -> Result<Rival, RunError> {
-        let Some(index) = rival(&run.state, generation, run.experiment.arena.rival_age) else {
-            let weights = run.experiment.initial_weights(&run.encoding);
-            return Ok(Rival {
-                name: "the untrained network".to_owned(),
-                weights,
-                elo: 0.0,
-                margin: 0.0,
-            });
-        };
-        let older = &run.state.published[index];
-        let weights = Network::load(&folder(run, older.step))?.weights;
-        Ok(Rival {
-            name: format!("network {}", older.step),
-            weights,
-            elo: older.elo,
-            margin: older.margin,
-        })
+    /// The network published long enough before `generation`, or the newest before it that can be
+    /// read, where somebody should know; at first the untrained one, whose strength is the zero of
+    /// all ratings. (Uniform random play is no zero: a network that wins every game against it is
+    /// too far above for any interval.)
+    pub(crate) fn of(run: &Run, generation: u64, watcher: &dyn Watcher) -> Rival {
+        let index = rival(&run.state, generation, run.experiment.arena.rival_age);
+        let candidates = index.map_or(&[][..], |index| &run.state.published[..=index]);
+        for (place, older) in candidates.iter().rev().enumerate() {
+            match Network::load(&folder(run, older.step)) {
+                Ok(network) => return Rival::published(older, network.weights),
+                // Some of the others were thinned out.
+                Err(error) if place == 0 => {
+                    let message = format!("{error}; an older one is the rival");
+                    watcher.tell(&Event::Notice { message: &message });
+                }
+                Err(_) => {}
+            }
+        }
+        let weights = run.experiment.initial_weights(&run.encoding);
+        Rival { name: "the untrained network".to_owned(), weights, elo: 0.0, margin: 0.0 }
+    }
+
+    fn published(one: &Published, weights: Weights) -> Rival {
+        let name = format!("network {}", one.step);
+        Rival { name, weights, elo: one.elo, margin: one.margin }
     }
 }
 

@@ -1,7 +1,7 @@
 //! A run's games as anyone may read them, also while the run goes on: no lock, nothing written.
 
 use crate::experiment::Experiment;
-use crate::run::{EXPERIMENT, GAMES, RunError, VARIANT};
+use crate::run::{EXPERIMENT, GAMES, RunError, VARIANT, is_run};
 use crate::store::{Listing, OpenReport};
 use keiko_rules::Rules;
 use std::path::Path;
@@ -26,11 +26,11 @@ impl Records {
     /// # Errors
     /// When there is no run, or its files cannot be read.
     pub fn open(dir: &Path) -> Result<Records, RunError> {
-        let path = dir.join(EXPERIMENT);
-        if !path.exists() {
+        if !is_run(dir)? {
             return Err(RunError::NoRun(dir.to_owned()));
         }
-        let experiment = Experiment::load(&path, &[]).map_err(RunError::RunExperiment)?;
+        let experiment =
+            Experiment::load(&dir.join(EXPERIMENT), &[]).map_err(RunError::RunExperiment)?;
         let rules =
             Rules::load(&dir.join(VARIANT).to_string_lossy()).map_err(RunError::RunRules)?;
         let (listing, report) = Listing::open(&dir.join(GAMES))?;

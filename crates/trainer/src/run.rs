@@ -23,6 +23,7 @@ use keiko_rules::{Rules, RulesError};
 use keiko_selfplay::GameRecord;
 use lock::lock;
 use std::fs::File;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -155,7 +156,7 @@ impl Run {
     pub fn open(dir: &Path, experiment: &Experiment) -> Result<(Run, Opened), RunError> {
         let device = experiment.machine.device.open()?;
         let resumed = dir.exists() || !create(dir, experiment)?;
-        if resumed && !dir.join(EXPERIMENT).exists() {
+        if resumed && !is_run(dir)? {
             return Err(RunError::NotARun(dir.to_owned()));
         }
         let lock = lock(&dir.join("lock"), dir)?;
@@ -257,6 +258,20 @@ impl Run {
     /// Learner steps taken.
     pub fn steps(&self) -> u64 {
         self.learner.steps()
+    }
+}
+
+/// Whether there is a run in a folder.
+///
+/// # Errors
+/// When one may not look.
+pub(crate) fn is_run(dir: &Path) -> Result<bool, CheckpointError> {
+    let path = dir.join(EXPERIMENT);
+    match path.try_exists() {
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+            Err(io(&path, "look for it")(error))
+        }
+        found => Ok(found.unwrap_or(false)),
     }
 }
 

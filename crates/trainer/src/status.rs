@@ -2,8 +2,8 @@
 
 use crate::checkpoint::{Phase, peek};
 use crate::experiment::Experiment;
-use crate::metrics::{Line, MetricsError, read_lines};
-use crate::run::{EXPERIMENT, RunError, is_held};
+use crate::metrics::{Line, MetricsError, sound_lines};
+use crate::run::{EXPERIMENT, RunError, is_held, is_run};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
@@ -59,6 +59,8 @@ pub struct Status {
     pub seconds_since_sign: Option<f64>,
     /// Seconds to the end of the last generation at this pace.
     pub seconds_left: Option<f64>,
+    /// What could not be read, and was left out.
+    pub damaged: Vec<String>,
 }
 
 impl Status {
@@ -67,13 +69,13 @@ impl Status {
     /// # Errors
     /// When it is no run or cannot be read.
     pub fn read(dir: &Path, now: SystemTime) -> Result<Status, RunError> {
-        if !dir.join(EXPERIMENT).exists() {
+        if !is_run(dir)? {
             return Err(RunError::NoRun(dir.to_owned()));
         }
         let experiment =
             Experiment::load(&dir.join(EXPERIMENT), &[]).map_err(RunError::RunExperiment)?;
-        let (state, saved_step) = peek(&dir.join("state"))?;
-        let lines = lines(dir)?;
+        let (state, saved_step, mut damaged) = peek(&dir.join("state"))?;
+        let lines = lines(dir, &mut damaged)?;
         let newest = |tag: &str| lines.iter().rev().find_map(|line| value(line, tag));
         let losses = LOSSES.into_iter().filter_map(|tag| Some((tag.to_owned(), newest(tag)?)));
         let pace = Pace::of(&lines, PACE_REPORTS.max(4 * experiment.arena.every as usize));
@@ -102,14 +104,18 @@ impl Status {
             seconds_left: pace.map(|pace| left as f64 * pace.seconds_a_generation),
             name: experiment.name,
             dir: dir.to_owned(),
+            damaged,
         })
     }
 }
 
-/// The reports of generations; none where nothing was reported yet.
-fn lines(dir: &Path) -> Result<Vec<Line>, RunError> {
-    match read_lines(dir) {
-        Ok(lines) => Ok(lines),
+/// The reports of generations that can be read; none where nothing was reported yet.
+fn lines(dir: &Path, damaged: &mut Vec<String>) -> Result<Vec<Line>, RunError> {
+    match sound_lines(dir) {
+        Ok((lines, others)) => {
+            damaged.extend(others.iter().map(MetricsError::to_string));
+            Ok(lines)
+        }
         Err(MetricsError::Io { source, .. }) if source.kind() == ErrorKind::NotFound => {
             Ok(Vec::new())
         }

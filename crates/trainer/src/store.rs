@@ -72,6 +72,9 @@ impl Store {
         if let Some(torn) = &report.torn {
             cut(&torn.path, torn.offset)?;
         }
+        // One that does not fit its segment, as was said just now.
+        let unfit = listing.segments.iter().filter(|segment| !segment.indexed);
+        unfit.map(|it| &it.path).try_for_each(|segment| remove(&index::index_path(segment)))?;
         let mut store = Store { dir: dir.to_owned(), listing, segment_bytes };
         (0..store.listing.segments.len()).for_each(|segment| store.seal(segment));
         Ok((store, report))

@@ -180,6 +180,34 @@ fn a_run_that_takes_too_much_memory_is_saved_and_stops() {
 }
 
 #[test]
+fn a_rival_that_is_damaged_is_replaced_by_an_older_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path().join("run");
+    let set = ["training.overlap=0", "arena.every=1", "arena.rival_age=1"];
+    let generations = |count| {
+        let count = format!("training.generations={count}");
+        tiny(&[&set[..], &[count.as_str()]].concat())
+    };
+    assert!(finish(&dir, &generations(2)).is_empty());
+    let damage = |number: usize| {
+        let networks = std::fs::read_dir(dir.join("networks")).unwrap();
+        let mut networks: Vec<_> = networks.map(|entry| entry.unwrap().path()).collect();
+        networks.sort();
+        std::fs::write(networks[number].join("card.toml"), "damaged").unwrap();
+    };
+    damage(1);
+    let told = |notices: &[String]| notices.len() == 1 && notices[0].contains("card.toml");
+    let notices = finish(&dir, &generations(3));
+    assert!(told(&notices), "{notices:?}");
+    // None is left but the untrained one.
+    damage(0);
+    damage(2);
+    let notices = finish(&dir, &generations(4));
+    assert!(told(&notices), "{notices:?}");
+    assert!(finish(&dir, &generations(5)).is_empty());
+}
+
+#[test]
 fn a_clock_that_goes_back_leaves_metrics_that_load() {
     let folder = tempfile::tempdir().unwrap();
     let mut position = MetricsPosition::default();

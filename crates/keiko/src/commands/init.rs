@@ -49,7 +49,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let failed =
         |error: std::io::Error| Failure::environment(format!("{}: {error}", path.display()));
     let mut file = std::fs::File::create_new(path).map_err(failed)?;
-    file.write_all(text.as_bytes()).map_err(failed)?;
+    file.write_all(text.as_bytes())
+        .inspect_err(|_| _ = std::fs::remove_file(path))
+        .map_err(failed)?;
     tell!("{}: an experiment for {}; keiko train begins it", path.display(), rules.name());
     Ok(ExitCode::SUCCESS)
 }

@@ -4,10 +4,11 @@ mod chart;
 mod page;
 mod sample;
 
+use super::selection::complain;
 use crate::Failure;
 use keiko_network::Network;
 use keiko_rules::Rules;
-use keiko_trainer::metrics::{Line, read_lines};
+use keiko_trainer::metrics::{Line, sound_lines};
 use keiko_trainer::{Experiment, Records, RunError};
 use sample::Sample;
 use std::path::{Path, PathBuf};
@@ -52,14 +53,18 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
 }
 
 fn read(run: &Path) -> Result<Told, Failure> {
-    // Damaged games are for `keiko train` to tell of.
-    let Records { experiment, rules, listing, .. } = Records::open(run)?;
-    let lines = read_lines(run).map_err(Failure::data)?;
+    let records = Records::open(run)?;
+    complain(&records);
+    let Records { experiment, rules, listing, .. } = records;
+    let (lines, damaged) = sound_lines(run).map_err(RunError::from)?;
+    damaged.iter().for_each(|line| tell!("skipped: {line}"));
     let mut samples: Vec<Sample> = newest_network(run)
         .and_then(|network| sample::opening(&network, &rules))
         .into_iter()
         .collect();
-    samples.extend(sample::games(&listing, &rules).map_err(RunError::from)?);
+    let (games, damaged) = sample::games(&listing, &rules)?;
+    damaged.iter().for_each(|games| tell!("skipped: {games}"));
+    samples.extend(games);
     Ok(Told { experiment, rules, lines, games: listing.games(), samples })
 }
 
@@ -67,14 +72,26 @@ fn read(run: &Path) -> Result<Told, Failure> {
 fn newest_network(run: &Path) -> Option<Network> {
     let entries = std::fs::read_dir(run.join("networks")).ok()?;
     let mut folders: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    // What has a hidden name is in the making.
+    folders
+        .retain(|path| path.file_name().is_some_and(|it| !it.as_encoded_bytes().starts_with(b".")));
     folders.sort();
-    folders.iter().rev().find_map(|folder| Network::load(folder).ok())
+    let load =
+        |folder: &PathBuf| Network::load(folder).inspect_err(|it| tell!("skipped: {it}")).ok();
+    folders.iter().rev().find_map(load)
 }
 
-/// Writes a file as a whole: a page that is being looked at is never half there.
+/// Writes a file as a whole: a page that is being looked at is never half there. What is no file, as
+/// /dev/stdout, is written to as it is.
 fn write_whole(path: &Path, text: &str) -> Result<(), Failure> {
-    let new = path.with_extension("new");
-    std::fs::write(&new, text)
-        .and_then(|()| std::fs::rename(&new, path))
-        .map_err(|error| Failure::environment(format!("{}: {error}", path.display())))
+    let failed =
+        |error: std::io::Error| Failure::environment(format!("{}: {error}", path.display()));
+    // Behind a link lies what is meant.
+    let path = &std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let (true, Some(name)) = (path.is_file() || !path.exists(), path.file_name()) else {
+        return std::fs::write(path, text).map_err(failed);
+    };
+    let new = path.with_file_name(format!(".{}.tmp-{}", name.display(), std::process::id()));
+    let written = std::fs::write(&new, text).and_then(|()| std::fs::rename(&new, path));
+    written.inspect_err(|_| _ = std::fs::remove_file(&new)).map_err(failed)
 }

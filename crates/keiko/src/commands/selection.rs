@@ -175,7 +175,7 @@ impl Selection {
 }
 
 /// Says what was damaged when the games were listed.
-fn complain(records: &Records) {
+pub(super) fn complain(records: &Records) {
     if let Some(torn) = &records.report.torn {
         tell!("left out: a write that is going on, or never finished: {torn}");
     }

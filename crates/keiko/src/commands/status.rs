@@ -28,6 +28,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         say!("{}", serde_json::to_string_pretty(&status).expect("a status is plain data"));
     } else {
         lines(&status).into_iter().for_each(|(name, words)| say!("{name:11} {words}"));
+        status.damaged.iter().for_each(|one| tell!("skipped: {one}"));
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -48,7 +48,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     if let Some(network) = &arguments.init {
         begin_with(&dir, &experiment, network)?;
     }
-    let (mut run, opened) = Run::open(&dir, &experiment)?;
+    let tell = |message: &str| tell!("{message}");
+    let Some((mut run, opened)) = Run::open_patiently(&dir, &experiment, &stop, tell)? else {
+        tell!("stopped before it went on; the same command goes on");
+        return Ok(ExitCode::from(STOPPED));
+    };
     let elo = run.state().published.last().map(|newest| newest.elo);
     let terminal = Terminal::new(&dir, loudness(arguments), elo)?;
     for warning in &opened.warnings {
@@ -68,7 +72,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     }
     terminal.say(&opening_line(&run));
     let limited = Limited::new(arguments.limits, &terminal, &stop);
-    let finish = train(&mut run, &limited, &stop)?;
+    let finish = train(&mut run, &limited, &stop)
+        .inspect_err(|error| terminal.note(&format!("failed: {error}")))?;
     let (generation, step) = (run.state().generation, run.steps());
     match finish {
         Finish::Done => {

@@ -35,17 +35,33 @@ impl Line {
 /// # Errors
 /// When the file cannot be read or a line of it is damaged.
 pub fn read_lines(run: &Path) -> Result<Vec<Line>, MetricsError> {
+    let (lines, mut damaged) = sound_lines(run)?;
+    if damaged.is_empty() { Ok(lines) } else { Err(damaged.swap_remove(0)) }
+}
+
+/// The lines that can be read, and what is wrong with the others.
+///
+/// # Errors
+/// When the file cannot be read.
+pub fn sound_lines(run: &Path) -> Result<(Vec<Line>, Vec<MetricsError>), MetricsError> {
     let path = run.join(LINES);
-    let text = fs::read_to_string(&path).map_err(MetricsError::io("read", &path))?;
-    let whole = text.rfind('\n').map_or("", |end| &text[..end]);
-    let parse = |(place, line): (usize, &str)| {
-        serde_json::from_str(line).map_err(|error| MetricsError::Line {
-            path: path.clone(),
-            number: place + 1,
-            reason: error.to_string(),
-        })
-    };
-    whole.lines().enumerate().map(parse).collect()
+    let bytes = fs::read(&path).map_err(MetricsError::io("read", &path))?;
+    let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(&[][..], |end| &bytes[..end]);
+    let (mut lines, mut damaged) = (Vec::new(), Vec::new());
+    if whole.is_empty() {
+        return Ok((lines, damaged));
+    }
+    for (place, line) in whole.split(|&byte| byte == b'\n').enumerate() {
+        match serde_json::from_slice(line) {
+            Ok(line) => lines.push(line),
+            Err(error) => damaged.push(MetricsError::Line {
+                path: path.clone(),
+                number: place + 1,
+                reason: error.to_string(),
+            }),
+        }
+    }
+    Ok((lines, damaged))
 }
 
 /// What of a run's `metrics.jsonl` must be the same on every machine: steps and scalars, less

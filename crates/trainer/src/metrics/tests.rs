@@ -179,6 +179,14 @@ fn a_damaged_line_is_named_and_an_unfinished_one_left_out() {
     fs::write(&path, "{\"step\":1,\"wall_time\":0.0}\n{\"step\"\n{}\n").unwrap();
     let error = read_lines(run.path()).unwrap_err().to_string();
     assert!(error.contains("metrics.jsonl, line 2"), "{error}");
+    // Who only looks makes do with the others.
+    fs::write(&path, b"{\"step\":1,\"wall_time\":0.0}\n\xff\n{\"step\":3,\"wall_time\":0.0}\n")
+        .unwrap();
+    let (lines, damaged) = sound_lines(run.path()).unwrap();
+    assert_eq!(lines.iter().map(|line| line.step).collect::<Vec<_>>(), [1, 3]);
+    assert!(damaged[0].to_string().contains("metrics.jsonl, line 2"), "{damaged:?}");
+    fs::write(&path, "").unwrap();
+    assert!(sound_lines(run.path()).unwrap().0.is_empty());
 }
 
 #[test]

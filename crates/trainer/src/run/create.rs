@@ -7,7 +7,7 @@ use crate::checkpoint::{
 };
 use crate::experiment::Experiment;
 use keiko_rules::Rules;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Makes a run that has not begun: whether it was not there yet.
@@ -27,6 +27,8 @@ pub(crate) fn create_alone(
     saved: &Saved,
     fill: impl FnOnce(&Path) -> Result<(), RunError>,
 ) -> Result<bool, RunError> {
+    // Without the `/.` that may end it.
+    let dir = &dir.components().collect::<PathBuf>();
     if let Some(parent) = dir.parent().filter(|parent| !parent.as_os_str().is_empty()) {
         std::fs::create_dir_all(parent).map_err(io(parent, "create the folder"))?;
     }

@@ -38,8 +38,7 @@ pub(super) fn write<'a>(
 /// Where the blocks of a segment lie, and what they say of themselves.
 type Blocks = Vec<(Range<u64>, BlockHeader)>;
 
-/// The blocks of a segment with its length, by its index; `None` if there is no sound one of this
-/// very file.
+/// What a segment's index says of its length and its blocks; `None` if there is no sound one.
 pub(super) fn read(segment: &Path) -> Option<(u64, Blocks)> {
     let bytes = fs::read(index_path(segment)).ok()?;
     let (covered, checksum) = bytes.split_at_checked(bytes.len().checked_sub(4)?)?;
@@ -49,7 +48,7 @@ pub(super) fn read(segment: &Path) -> Option<(u64, Blocks)> {
     let mut fields = Fields(covered);
     let is_ours = fields.take()? == MAGIC && fields.u32()? == VERSION;
     let length = fields.u64()?;
-    if !is_ours || fs::metadata(segment).ok()?.len() != length {
+    if !is_ours {
         return None;
     }
     let mut blocks = Vec::new();

@@ -64,6 +64,9 @@ impl Listing {
         let Some((length, blocks)) = index::read(path) else {
             return Ok(false);
         };
+        if fs::metadata(path).map_or(true, |file| file.len() != length) {
+            return Ok(false);
+        }
         let mut last = self.last_number();
         for (bytes, header) in &blocks {
             if header.version > FORMAT_VERSION {
@@ -116,10 +119,26 @@ impl Listing {
         if length < end {
             report.torn = torn(&mut bad, length, end, &path);
         }
+        bad.extend(self.cut_off(&path, end));
         let damaged = !bad.is_empty();
         report.damaged.append(&mut bad);
         self.segments.push(Segment { number, path, length, indexed: false, damaged });
         Ok(())
+    }
+
+    /// What is missing of the segment that is the next on the list, if it was longer when it was
+    /// sealed: no run cuts one that has an index.
+    fn cut_off(&self, path: &Path, end: u64) -> Option<Damage> {
+        let (length, blocks) = index::read(path).filter(|(length, _)| *length > end)?;
+        let (there, lost): (Vec<_>, Vec<_>) =
+            blocks.into_iter().partition(|(bytes, _)| bytes.end <= end);
+        let here = || self.blocks.iter().filter(|block| block.segment == self.segments.len());
+        let is_there =
+            |(bytes, header)| here().any(|block| (&block.bytes, &block.header) == (bytes, header));
+        // Another file's, if not: or what is damaged is said already.
+        let is_its_own = there.iter().map(|(bytes, header)| (bytes, header)).all(is_there);
+        let games = lost.first().zip(lost.last()).map(|(a, b)| (a.1.first, b.1.last));
+        is_its_own.then(|| Damage::new(path, end..length, games))
     }
 
     /// Whether a game of this number may come after all stored ones.
@@ -130,6 +149,11 @@ impl Listing {
     /// Number of games stored.
     pub fn games(&self) -> u64 {
         self.blocks.iter().map(|block| u64::from(block.header.games)).sum()
+    }
+
+    /// Number of the first game stored.
+    pub fn first_number(&self) -> Option<u64> {
+        self.blocks.first().map(|block| block.header.first)
     }
 
     /// Number of the last game stored.

@@ -88,7 +88,8 @@ pub(super) fn write(
     if path.exists() {
         return Err(Failure::usage(format!("{}: is there already", path.display())));
     }
-    let temporary = path.with_added_extension("tmp");
+    // One of its own for each that is at it.
+    let temporary = path.with_added_extension(format!("tmp-{}", std::process::id()));
     let file = File::create(&temporary).map_err(|error| failure(path, error))?;
     let put_in_place =
         |file: File| file.sync_all().and_then(|()| std::fs::rename(&temporary, path));

@@ -5,6 +5,7 @@ use keiko_rules::{Color, Game, Move, Outcome, Rules};
 use keiko_selfplay::{Evaluator, GameRecord, Ply, Proof, StartKind, Wdl};
 use keiko_trainer::store::{Listing, StoreError};
 use serde::Serialize;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Games shown, from the run's first to its newest.
@@ -70,28 +71,37 @@ pub(super) fn opening(network: &Network, rules: &Arc<Rules>) -> Option<Sample> {
     })
 }
 
-/// Some games that began normally, evenly from the first to the newest.
-pub(super) fn games(listing: &Listing, rules: &Arc<Rules>) -> Result<Vec<Sample>, StoreError> {
-    let Some(last) = listing.last_number() else {
-        return Ok(Vec::new());
+/// Some games that began normally, evenly from the first to the newest, and which cannot be read.
+pub(super) fn games(
+    listing: &Listing,
+    rules: &Arc<Rules>,
+) -> Result<(Vec<Sample>, BTreeSet<String>), StoreError> {
+    let Some((first, last)) = listing.first_number().zip(listing.last_number()) else {
+        return Ok((Vec::new(), BTreeSet::new()));
     };
-    let first_block = listing.read(0..u64::MAX).next().transpose()?.unwrap_or_default();
-    let first = first_block.first().map_or(0, |game| game.number);
     let from = |index: u64| first + index * (last - first) / (GAMES - 1);
-    let mut samples: Vec<GameRecord> = Vec::new();
+    let usable =
+        |game: &GameRecord| game.start.kind == StartKind::Normal && game.rules_hash == rules.hash();
+    let (mut samples, mut damaged): (Vec<GameRecord>, _) = (Vec::new(), BTreeSet::new());
     // Backwards, so that the newest game is among them.
     for number in (0..GAMES).rev().map(from) {
-        let games: Result<Vec<_>, _> =
-            listing.read(number.saturating_sub(NEARBY)..number + 1).rev().collect();
-        let games = games?.into_iter().flat_map(|block| block.into_iter().rev());
-        let usable = |game: &GameRecord| {
-            game.start.kind == StartKind::Normal && game.rules_hash == rules.hash()
-        };
-        samples.extend(games.into_iter().find(usable));
+        for block in listing.read(number.saturating_sub(NEARBY)..number + 1).rev() {
+            let games = match block {
+                Err(error @ StoreError::Decode { .. }) => {
+                    damaged.insert(error.to_string());
+                    continue;
+                }
+                block => block?,
+            };
+            if let Some(game) = games.into_iter().rev().find(usable) {
+                samples.push(game);
+                break;
+            }
+        }
     }
     samples.dedup_by_key(|game| game.number);
     samples.reverse();
-    Ok(samples.iter().filter_map(|record| replay(record, rules)).collect())
+    Ok((samples.iter().filter_map(|record| replay(record, rules)).collect(), damaged))
 }
 
 /// A stored game, ply by ply; `None` where its start is no position of the rules.
