@@ -152,7 +152,9 @@ impl Contestant {
             Contestant::Material(depth) => {
                 Seated::Material(MaterialPlayer::new(rules, *depth, seed))
             }
-            Contestant::External(spec) => Seated::External(ExternalPlayer::start(spec, rules)?),
+            Contestant::External(spec) => {
+                Seated::External(Box::new(ExternalPlayer::start(spec, rules)?))
+            }
             Contestant::Network(_, network, inference, simulations) => {
                 let encoding = network.encoding(Arc::clone(rules))?;
                 let evaluator =
@@ -189,7 +191,7 @@ pub(crate) enum Seated {
     Random(RandomPlayer),
     Mate(MatePlayer),
     Material(MaterialPlayer),
-    External(ExternalPlayer),
+    External(Box<ExternalPlayer>),
     Network(Box<SearchPlayer<NetworkEvaluator>>),
 }
 
