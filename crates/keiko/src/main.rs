@@ -35,7 +35,7 @@ enum Command {
     Train(train::Arguments),
     Fork(fork::Arguments),
     Report(report::Arguments),
-    Match(matches::Arguments),
+    Match(Box<matches::Arguments>),
     Ladder(ladder::Arguments),
     Engine(engine::Arguments),
     Games(games::Arguments),

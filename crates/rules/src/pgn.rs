@@ -46,10 +46,9 @@ pub fn pgn_record(
     tag("Black", players[1]);
     tag("Result", result);
     tag("Variant", rules.name());
-    if game.start_position() != rules.start() {
-        tag("FEN", &game.start_position().to_fen(rules));
-        tag("SetUp", "1");
-    }
+    // XBoard writes it for every game that it learned from an engine; its own start is chess.
+    tag("FEN", &game.start_position().to_fen(rules));
+    tag("SetUp", "1");
     if !reason.is_empty() {
         tag("Termination", reason);
     }
