@@ -50,7 +50,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         |error: std::io::Error| Failure::environment(format!("{}: {error}", path.display()));
     let mut file = std::fs::File::create_new(path).map_err(failed)?;
     file.write_all(text.as_bytes()).map_err(failed)?;
-    tell!("{}: an experiment for {}; keiko train begins it", path.display(), rules.name());
+    let (name, shown) = (rules.name(), path.display());
+    tell!("{shown}: an experiment for {name}; keiko train {shown} begins it");
     Ok(ExitCode::SUCCESS)
 }
 

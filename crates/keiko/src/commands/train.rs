@@ -68,7 +68,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     }
     terminal.say(&opening_line(&run));
     let limited = Limited::new(arguments.limits, &terminal, &stop);
-    let finish = train(&mut run, &limited, &stop)?;
+    let finish = train(&mut run, &limited, &stop)
+        .inspect_err(|error| terminal.note(&format!("failed: {error}")))?;
     let (generation, step) = (run.state().generation, run.steps());
     match finish {
         Finish::Done => {
