@@ -13,6 +13,7 @@ tensorboard (scripts/python-env.sh).
 import json
 import math
 import pathlib
+import re
 import struct
 import sys
 import time
@@ -22,7 +23,7 @@ import urllib.request
 from tensorboard import program
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 from tensorboard.plugins.custom_scalar import layout_pb2
-from tensorboard.plugins.hparams import plugin_data_pb2
+from tensorboard.plugins.hparams import api_pb2, plugin_data_pb2
 
 # What a run that has measured a network reports.
 GROUPS = "loss loss_holdout policy value optim selfplay replay ratio arena system events".split()
@@ -37,6 +38,7 @@ SECTIONS = [
 ]
 LAYOUT = "custom_scalars__config__"
 FINAL_ELO = "arena/elo"
+SETTINGS_END = "_hparams_/session_end_info"
 # Seconds that a TensorBoard may take to load a small run.
 PATIENCE = 60
 
@@ -162,6 +164,15 @@ def check_layout(series):
         yield "the layout has no Elo with its band"
 
 
+def is_complete(run):
+    """Whether the newest checkpoint, <generation>-<phase>-<step>, is behind the last generation."""
+    text = (run / "experiment.toml").read_text()
+    generations = int(re.search(r"^generations = (\d+)", text, re.MULTILINE).group(1))
+    states = (path.name for path in (run / "state").iterdir() if not path.name.startswith("."))
+    newest = max((int(name.split("-")[0]) for name in states), default=0)
+    return newest >= generations
+
+
 def check_settings(folder):
     """Complaints about the settings in the table of runs."""
     reader = EventAccumulator(str(folder), size_guidance=KEEP_ALL)
@@ -181,6 +192,11 @@ def check_settings(folder):
         yield f"the table of runs shows {metrics}, not the Elo"
     if {info.name for info in columns.experiment.hparam_infos} != set(settings):
         yield "the table of runs has other columns than the run has settings"
+    complete = is_complete(folder.parent)
+    end = plugin_data_pb2.HParamsPluginData.FromString(content.get(SETTINGS_END, b""))
+    succeeded = end.session_end_info.status == api_pb2.STATUS_SUCCESS
+    if succeeded != complete:
+        yield f"the table of runs says success: {succeeded}, and the run is complete: {complete}"
     if "training.batch_size" not in settings or settings["training.batch_size"].number_value < 1:
         yield "the table of runs has no training.batch_size"
 

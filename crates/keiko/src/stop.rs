@@ -3,6 +3,7 @@
 use crate::failure::{Failure, STOPPED};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
+use std::io::{IsTerminal, stderr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -21,7 +22,7 @@ fn cannot_listen(error: std::io::Error) -> Failure {
     Failure::environment(format!("cannot listen to signals: {error}"))
 }
 
-/// A flag that the first signal sets. Every file is written under another name and renamed,
+/// A flag that the first signal sets, which is said: safe points may be some seconds apart. Every file is written under another name and renamed,
 /// so leaving at once on a later one tears nothing.
 pub(crate) fn on_signal() -> Result<Arc<AtomicBool>, Failure> {
     let stop = Arc::new(AtomicBool::new(false));
@@ -33,7 +34,11 @@ pub(crate) fn on_signal() -> Result<Arc<AtomicBool>, Failure> {
             if first.get_or_insert_with(Instant::now).elapsed() > SAME_WISH {
                 std::process::exit(STOPPED.into());
             }
-            flag.store(true, Ordering::Relaxed);
+            if !flag.swap(true, Ordering::Relaxed) {
+                // Over a bar that may stand there.
+                let clear = if stderr().is_terminal() { "\r\x1b[2K" } else { "" };
+                tell!("{clear}stopping at the next safe point; another signal leaves at once");
+            }
         }
     });
     Ok(stop)

@@ -1,7 +1,9 @@
 //! What a person sees of a run: bars on a terminal, plain lines elsewhere, and the log.
 
+mod bar;
+
 use crate::Failure;
-use indicatif::{ProgressBar, ProgressStyle};
+use bar::Bar;
 use keiko_trainer::{Event, Watcher};
 use std::fs::File;
 use std::io::{IsTerminal, Write};
@@ -35,7 +37,7 @@ pub(crate) struct Terminal {
 struct Inner {
     log: File,
     /// Only on a terminal.
-    bar: Option<ProgressBar>,
+    bar: Option<Bar>,
     /// What is being done, since when, and how much of it was done then.
     phase: String,
     since: Instant,
@@ -59,7 +61,7 @@ impl Terminal {
         let log =
             log.map_err(|error| Failure::environment(format!("{}: {error}", path.display())))?;
         let shows_bar = loudness != Loudness::Quiet && std::io::stderr().is_terminal();
-        let bar = shows_bar.then(ProgressBar::no_length);
+        let bar = shows_bar.then(Bar::new);
         let now = Instant::now();
         Ok(Terminal {
             inner: Mutex::new(Inner {
@@ -108,11 +110,9 @@ impl Terminal {
     fn progress(&self, phase: String, unit: &str, done: u64, of: u64) {
         let mut inner = self.lock();
         if inner.phase != phase {
-            inner.begin(phase, unit, done, of);
+            (inner.phase, inner.since, inner.first) = (phase, Instant::now(), done);
         }
-        if let Some(bar) = &inner.bar {
-            bar.set_position(done);
-        }
+        inner.draw(unit, done, of);
         let is_told = inner.bar.is_none() && self.loudness != Loudness::Quiet;
         let every = if is_told { PLAIN_LINE_EVERY } else { LOG_LINE_EVERY };
         if inner.last_line.elapsed() >= every {
@@ -128,31 +128,42 @@ impl Terminal {
 }
 
 impl Inner {
-    /// Another thing is being done.
-    fn begin(&mut self, phase: String, unit: &str, done: u64, of: u64) {
+    /// Draws the bar anew, where there is one.
+    fn draw(&self, unit: &str, done: u64, of: u64) {
         if let Some(bar) = &self.bar {
-            let template = format!(
-                "{{prefix}} {{bar:30}} {{pos}}/{{len}} {unit}, {{per_sec}}, {{eta}} left{{msg}}"
-            );
-            bar.set_style(
-                ProgressStyle::with_template(&template).expect("the template is well formed"),
-            );
-            bar.reset();
-            bar.set_length(of);
-            bar.set_prefix(phase.clone());
-            bar.set_message(self.strength());
+            bar.draw(done, of, &self.bar_line(unit, done, of));
         }
-        (self.phase, self.since, self.first) = (phase, Instant::now(), done);
+    }
+
+    /// What stands beside the bar: what matters most comes first, since a narrow terminal has no
+    /// room for all of it.
+    fn bar_line(&self, unit: &str, done: u64, of: u64) -> String {
+        let mut line = format!("{} {done}/{of}", self.phase);
+        let pace = self.pace(done, of);
+        if let Some((_, left)) = pace {
+            line += &format!(", {} left", clock(left));
+        }
+        line += &self.strength();
+        if let Some((rate, _)) = pace {
+            line += &format!(", {rate:.1} {unit}/s");
+        }
+        line
     }
 
     fn plain_line(&self, unit: &str, done: u64, of: u64) -> String {
-        let rate = (done - self.first.min(done)) as f64 / self.since.elapsed().as_secs_f64();
         let mut line = format!("{}: {done} of {of} {unit}", self.phase);
-        if rate > 0.0 {
-            let left = Duration::from_secs_f64(((of - done.min(of)) as f64 / rate).min(1e9));
+        if let Some((rate, left)) = self.pace(done, of) {
             line += &format!(", {rate:.2} a second, {} left", clock(left));
         }
         line + &self.strength()
+    }
+
+    /// How many a second since this began, and how long it will take still; nothing before there
+    /// is something to tell it by.
+    fn pace(&self, done: u64, of: u64) -> Option<(f64, Duration)> {
+        let rate = (done - self.first.min(done)) as f64 / self.since.elapsed().as_secs_f64();
+        let left = (of - done.min(of)) as f64 / rate;
+        (rate > 0.0).then(|| (rate, Duration::from_secs_f64(left.min(1e9))))
     }
 
     fn strength(&self) -> String {
@@ -162,9 +173,7 @@ impl Inner {
 
 impl Drop for Terminal {
     fn drop(&mut self) {
-        if let Some(bar) = &self.lock().bar {
-            bar.finish_and_clear();
-        }
+        self.lock().bar.iter().for_each(Bar::clear);
     }
 }
 
@@ -273,7 +282,8 @@ mod tests {
         let run = tempfile::tempdir().expect("there is room");
         let terminal = Terminal::new(run.path(), Loudness::Quiet, Some(345.4)).expect("it opens");
         let mut inner = terminal.lock();
-        inner.begin("generation 3 plays".to_owned(), "games", 100, 512);
+        (inner.phase, inner.first) = ("generation 3 plays".to_owned(), 100);
+        assert_eq!(inner.bar_line("games", 100, 512), "generation 3 plays 100/512, Elo 345");
         assert_eq!(
             inner.plain_line("games", 100, 512),
             "generation 3 plays: 100 of 512 games, Elo 345"
@@ -282,5 +292,8 @@ mod tests {
         let line = inner.plain_line("games", 312, 512);
         assert!(line.starts_with("generation 3 plays: 312 of 512 games, 2.1"), "{line}");
         assert!(line.contains("0:01:3") && line.ends_with("left, Elo 345"), "{line}");
+        let line = inner.bar_line("games", 312, 512);
+        assert!(line.starts_with("generation 3 plays 312/512, 0:01:3"), "{line}");
+        assert!(line.ends_with(" left, Elo 345, 2.1 games/s"), "{line}");
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::measure::flush;
 use crate::metrics::Chart;
-use crate::pictures::{policy_on_board, value_curve};
+use crate::pictures::{Shown, policy_on_board, value_curve};
 use crate::run::{Run, RunError};
 use crate::statistics::entropy;
 use crate::train::Watcher;
@@ -47,7 +47,8 @@ const LAYOUT: &[(&str, &[Chart<'_>])] = &[
         "Is training starved?",
         &[
             Chart::Lines { title: "samples per position", tags: &["ratio/.*"] },
-            Chart::Lines { title: "window", tags: &["replay/games", "replay/positions"] },
+            Chart::Lines { title: "games in the window", tags: &["replay/games"] },
+            Chart::Lines { title: "positions in the window", tags: &["replay/positions"] },
             Chart::Lines {
                 title: "seconds",
                 tags: &["system/seconds_playing", "system/seconds_learning"],
@@ -57,7 +58,12 @@ const LAYOUT: &[(&str, &[Chart<'_>])] = &[
     (
         "Is the machine healthy?",
         &[
-            Chart::Lines { title: "rates", tags: &["system/.*_per_second"] },
+            Chart::Lines { title: "games a second", tags: &["system/games_per_second"] },
+            Chart::Lines {
+                title: "evaluations a second",
+                tags: &["system/evaluations_per_second"],
+            },
+            Chart::Lines { title: "steps a second", tags: &["system/steps_per_second"] },
             Chart::Lines { title: "busy", tags: &["system/busy_share"] },
             Chart::Lines { title: "idle seconds", tags: &["system/idle_.*"] },
             Chart::Lines { title: "memory", tags: &["system/memory_mib"] },
@@ -147,15 +153,19 @@ fn pictures(run: &mut Run, step: u64) -> Result<(), RunError> {
     let inference = Inference::exact();
     let weights = run.learner.average();
     let mut evaluator = NetworkEvaluator::new(weights, Arc::clone(&run.encoding), 1, &inference);
-    let mut draw = |game: &Game| {
-        policy_on_board(&run.rules, game.position(), &policy_of(&mut evaluator, game))
+    let mut draw = |game: &Game, title: &str, searched: &[(Move, f32)]| {
+        let policy = &policy_of(&mut evaluator, game);
+        policy_on_board(&run.rules, &Shown { title, position: game.position(), policy, searched })
     };
-    let start = draw(&Game::new(Arc::clone(&run.rules)));
+    let start = draw(&Game::new(Arc::clone(&run.rules)), "", &[]);
     run.metrics.picture("policy/start", step, start)?;
     let Some(sample) = sample(&run.current) else {
         return Ok(());
     };
-    run.metrics.picture("policy/sample_game", step, draw(&most_surprising(run, sample)))?;
+    let ply = most_surprising(sample);
+    let title = format!("Game {}, ply {}", sample.number, sample.start.opening.len() + ply + 1);
+    let picture = draw(&replayed(run, sample, ply), &title, &sample.plies[ply].policy);
+    run.metrics.picture("policy/sample_game", step, picture)?;
     run.metrics.picture("value/sample_game", step, value_curve(sample))?;
     let text = in_words(run, sample);
     run.metrics.text("selfplay/sample_game", step, &text)?;
@@ -179,14 +189,13 @@ fn policy_of(evaluator: &mut NetworkEvaluator, game: &Game) -> Vec<(Move, f32)> 
     legal.iter().copied().zip(evaluator.read(slot).prior.iter().copied()).collect()
 }
 
-/// Where in a game the search changed the network's mind most.
-fn most_surprising(run: &Run, record: &GameRecord) -> Game {
+/// Before which searched ply of a game the search changed the network's mind most.
+fn most_surprising(record: &GameRecord) -> usize {
     // The first of equals.
     let surprise = |ply: &Ply| if ply.full { ply.surprise } else { f32::NEG_INFINITY };
     let plies = record.plies.iter().enumerate().rev();
     let most = plies.max_by(|(_, a), (_, b)| surprise(a).total_cmp(&surprise(b)));
-    let at = most.map_or(0, |(index, _)| index);
-    replayed(run, record, at)
+    most.map_or(0, |(index, _)| index)
 }
 
 /// A game before its searched ply `plies`.
@@ -208,11 +217,11 @@ fn in_words(run: &Run, record: &GameRecord) -> String {
     };
     let moves: Vec<String> = game.moves().map(|mv| mv.to_usi(&run.rules)).collect();
     format!(
-        "Game {} by network {}: {result} after {} plies ({:?})\n\n    position sfen {} moves {}\n\n```\n{}```",
+        "Game {} by network {}: {result} after {} plies ({})\n\n`position sfen {} moves {}`\n\n```\n{}```",
         record.number,
         record.network,
         record.len(),
-        record.ending.reason,
+        record.ending.reason.to_string().replace('_', " "),
         record.start.sfen,
         moves.join(" "),
         kif_text(&game, ["keiko", "keiko"]),

@@ -230,6 +230,21 @@ impl Metrics {
         self.queue(settings::VALUES_TAG, 0, Value::Settings(settings::values(settings)?))
     }
 
+    /// Writes that the run is complete, for TensorBoard's table of runs. What goes on with the run
+    /// later cuts it, as all that is behind the last checkpoint; until then TensorBoard knows no
+    /// status, since it keeps the first that it reads.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn complete(&mut self, step: u64, wall_time: f64) -> Result<(), MetricsError> {
+        let end = Value::Settings(settings::success()?);
+        self.events.append(&event::summary(
+            step,
+            wall_time,
+            std::iter::once((settings::END_TAG, &end)),
+        )?)
+    }
+
     /// Queues the layout of TensorBoard's custom scalars: sections of charts. Once per run.
     ///
     /// # Errors

@@ -7,7 +7,7 @@ use crate::elo::Strength;
 use crate::measure::measure;
 use crate::memory::MemoryBound;
 use crate::panics::caught;
-use crate::run::{Run, RunError, is_held_out};
+use crate::run::{Run, RunError, is_held_out, now};
 use crate::workers::{Beside, Work};
 use keiko_network::{LearnError, in_parallel};
 use keiko_selfplay::{Purpose, generator};
@@ -131,6 +131,10 @@ fn go_on(run: &mut Run, watcher: &dyn Watcher, stop: &AtomicBool) -> Result<Fini
             }
         }
     }
+    run.patiently(watcher, stop, |run| {
+        let step = run.learner.steps();
+        Ok(run.metrics.complete(step, now())?)
+    })?;
     Ok(Finish::Done)
 }
 

@@ -52,7 +52,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     file.write_all(text.as_bytes())
         .inspect_err(|_| _ = std::fs::remove_file(path))
         .map_err(failed)?;
-    tell!("{}: an experiment for {}; keiko train begins it", path.display(), rules.name());
+    let (name, shown) = (rules.name(), path.display());
+    tell!("{shown}: an experiment for {name}; keiko train {shown} begins it");
     Ok(ExitCode::SUCCESS)
 }
 

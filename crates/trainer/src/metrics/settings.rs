@@ -4,13 +4,15 @@ use super::MetricsError;
 use super::event::encode;
 use protobuf::well_known_types::Value;
 use std::collections::BTreeMap;
-use tensorboard_proto::api::{DataType, HParamInfo, MetricInfo};
+use tensorboard_proto::api::{DataType, HParamInfo, MetricInfo, Status};
 use tensorboard_proto::plugin_hparams::HParamsPluginData;
 
 /// The tag of what the table's columns are.
 pub(super) const COLUMNS_TAG: &str = "_hparams_/experiment";
 /// The tag of a run's own values.
 pub(super) const VALUES_TAG: &str = "_hparams_/session_start_info";
+/// The tag of how the run ended.
+pub(super) const END_TAG: &str = "_hparams_/session_end_info";
 
 /// The columns of the table: the settings by key, and the last values of some tags.
 pub(super) fn columns(
@@ -39,6 +41,13 @@ pub(super) fn values(settings: &BTreeMap<String, String>) -> Result<Vec<u8>, Met
     for (key, text) in settings {
         start.mut_hparams().insert(key.clone(), value_of(text).1);
     }
+    encode(&data)
+}
+
+/// The end of a run that is complete.
+pub(super) fn success() -> Result<Vec<u8>, MetricsError> {
+    let mut data = HParamsPluginData::new();
+    data.mut_session_end_info().set_status(Status::STATUS_SUCCESS);
     encode(&data)
 }
 

@@ -250,3 +250,28 @@ fn sessions_are_counted() {
     drop(open(run.path(), &position));
     assert_eq!(open(run.path(), &position).sessions(), 4);
 }
+
+/// The files of a run in which a tag stands.
+fn mentions(run: &Path, tag: &str) -> usize {
+    let files = contents(run).into_values();
+    files.filter(|bytes| bytes.windows(tag.len()).any(|window| window == tag.as_bytes())).count()
+}
+
+#[test]
+fn a_complete_run_says_so_until_it_is_gone_on_with() {
+    let run = tempfile::tempdir().unwrap();
+    let mut metrics = open(run.path(), &MetricsPosition::default());
+    report(&mut metrics, 1);
+    let position = metrics.position(0.0).unwrap();
+    assert_eq!(mentions(run.path(), settings::END_TAG), 0);
+    metrics.complete(1, 1.0).unwrap();
+    drop(metrics);
+    assert_eq!(mentions(run.path(), settings::END_TAG), 1);
+    // As often as the run is asked to go on and finds itself complete, it says so once.
+    for _ in 0..2 {
+        let mut metrics = open(run.path(), &position);
+        assert_eq!(mentions(run.path(), settings::END_TAG), 0);
+        metrics.complete(1, 1.0).unwrap();
+        assert_eq!(mentions(run.path(), settings::END_TAG), 1);
+    }
+}

@@ -10,10 +10,12 @@ use keiko_selfplay::{GameRecord, Ply, Wdl};
 /// The curve's place within the picture, in pixels.
 const LEFT: i32 = 44;
 const TOP: i32 = 24;
-const WIDTH: i32 = 420;
-const HEIGHT: i32 = 160;
-/// Room at the right and below.
-const MARGIN: i32 = 24;
+const WIDTH: i32 = super::WIDTH - LEFT - RIGHT;
+const HEIGHT: i32 = 140;
+/// Room at the right.
+const RIGHT: i32 = 16;
+/// Room below.
+const BELOW: i32 = 24;
 
 const INK: Rgb888 = rgb(0x333333);
 const GRID: Rgb888 = rgb(0xd8d8d8);
@@ -23,7 +25,7 @@ const NETWORK: Rgb888 = rgb(0xe09a3e);
 /// Black's expected score at each searched ply of a game: the search's, and before it the
 /// network's own; at the right end the result.
 pub fn value_curve(game: &GameRecord) -> Picture {
-    let (width, height) = (LEFT + WIDTH + MARGIN, TOP + HEIGHT + MARGIN);
+    let (width, height) = (super::WIDTH, TOP + HEIGHT + BELOW);
     let mut canvas = Canvas::new(width as u32, height as u32);
     axes(&mut canvas, game.plies.len());
     let result = Wdl::of(game.ending.outcome, Color::Black).score();
@@ -56,10 +58,10 @@ fn axes(canvas: &mut Canvas, plies: usize) {
         canvas.line(Point::new(LEFT, y), Point::new(LEFT + WIDTH, y), 1, GRID);
         canvas.label(name, Point::new(4, y), &FONT_7X13, INK);
     }
-    let below = TOP + HEIGHT + MARGIN / 2;
+    let below = TOP + HEIGHT + BELOW / 2;
     canvas.label("0", Point::new(LEFT, below), &FONT_7X13, INK);
     let text = format!("{plies} plies");
-    canvas.text(&text, Point::new(LEFT + WIDTH - 20, below), &FONT_7X13, INK);
+    canvas.text(&text, Point::new(LEFT + WIDTH - 24, below), &FONT_7X13, INK);
 }
 
 /// A line through the scores before each of so many plies, and perhaps after the last.

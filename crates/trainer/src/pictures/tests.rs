@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::samples;
-use keiko_rules::{Game, Rules};
+use keiko_rules::{Game, Move, Position, Rules};
 use keiko_selfplay::{GameRecord, Ply, Purpose, Wdl, generator, random_moves};
 use std::sync::Arc;
 
@@ -26,9 +26,10 @@ fn every_game_has_board_pictures() {
             game.legal_moves(&mut legal);
             let share = 1.0 / legal.len() as f32;
             let policy: Vec<_> = legal.iter().map(|&mv| (mv, share)).collect();
-            let picture = policy_on_board(&rules, game.position(), &policy);
+            let picture = policy_on_board(&rules, &shown(game.position(), &policy, &[]));
             let (width, height, pixels) = decode(&picture);
             assert_eq!((width, height), (picture.width, picture.height));
+            assert_eq!(width, WIDTH as u32, "{variant}");
             assert!(picture.png.len() < 20_000, "{variant}: {} bytes", picture.png.len());
             let mean = 1.0 / policy.len() as f32;
             assert!(mean > 0.0 && pixels.iter().any(|&byte| byte != 255), "{variant}");
@@ -41,11 +42,34 @@ fn the_likeliest_square_is_the_warmest() {
     let rules = Arc::new(Rules::load("minishogi").unwrap());
     let mut legal = Vec::new();
     Game::new(Arc::clone(&rules)).legal_moves(&mut legal);
-    let only = |mv| decode(&policy_on_board(&rules, rules.start(), &[(mv, 1.0)])).2;
+    let only = |mv| decode(&policy_on_board(&rules, &shown(rules.start(), &[(mv, 1.0)], &[]))).2;
     let pictures: Vec<_> = legal.iter().map(|&mv| only(mv)).collect();
     for (index, picture) in pictures.iter().enumerate() {
         assert!(!pictures[..index].contains(picture), "moves look alike");
     }
+}
+
+#[test]
+fn what_the_search_wanted_stands_beside_it() {
+    let rules = Arc::new(Rules::load("doubutsu").unwrap());
+    let mut legal = Vec::new();
+    Game::new(Arc::clone(&rules)).legal_moves(&mut legal);
+    let policy: Vec<_> = legal.iter().map(|&mv| (mv, 1.0 / legal.len() as f32)).collect();
+    let pictures: Vec<_> = std::iter::once(&[][..])
+        .chain(policy.chunks(1))
+        .map(|searched| decode(&policy_on_board(&rules, &shown(rules.start(), &policy, searched))))
+        .collect();
+    for (index, picture) in pictures.iter().enumerate() {
+        assert!(!pictures[..index].contains(picture), "searches look alike");
+    }
+}
+
+fn shown<'a>(
+    position: &'a Position,
+    policy: &'a [(Move, f32)],
+    searched: &'a [(Move, f32)],
+) -> Shown<'a> {
+    Shown { title: "", position, policy, searched }
 }
 
 /// A game of so many plies that Black thinks won.
@@ -61,11 +85,12 @@ fn game(plies: usize) -> GameRecord {
 fn curves_are_drawn_from_blacks_side() {
     for plies in [0, 1, 2, 60, 2000] {
         let (width, height, pixels) = decode(&value_curve(&game(plies)));
+        assert_eq!(width, WIDTH as u32);
         let blue = |x: u32, y: u32| {
             let at = ((y * width + x) * 3) as usize;
             pixels[at..at + 3] == [0x1f, 0x5f, 0xbf]
         };
-        let rows: Vec<u32> = (24..height).filter(|&y| (60..440).any(|x| blue(x, y))).collect();
+        let rows: Vec<u32> = (24..height).filter(|&y| (60..330).any(|x| blue(x, y))).collect();
         // Black has won all along, so the line lies at the top and nowhere else.
         assert!(rows.iter().all(|&y| y < 30), "{plies} plies: {rows:?}");
         assert_eq!(rows.is_empty(), plies == 0);

@@ -229,7 +229,7 @@ class Viewer {
 
   // Black's expected score along the game; a click goes there.
   showCurve() {
-    const WIDTH = 480, HEIGHT = 140, LEFT = 44, TOP = 8, BOTTOM = 8;
+    const WIDTH = 480, HEIGHT = 140, LEFT = 60, TOP = 8, BOTTOM = 8;
     const plies = this.sample.plies, last = Math.max(1, this.sample.positions.length - 1);
     this.curve.replaceChildren();
     if (this.sample.positions.length < 2) return;

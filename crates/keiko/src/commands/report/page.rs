@@ -44,7 +44,7 @@ pub(super) fn html(told: &Told) -> String {
         at_a_glance(told),
         charts(&told.lines),
         games(told),
-        machine(&told.lines) + &configuration(told),
+        machine(told) + &configuration(told),
         env!("CARGO_PKG_VERSION"),
         games_data(told),
     )
@@ -96,8 +96,8 @@ fn at_a_glance(told: &Told) -> String {
     }
     tiles += &tile("generations", format!("{generations} of {of}"), String::new());
     let positions = last(lines, "replay/total_positions").unwrap_or(0.0);
-    let learned_from = format!("{} positions to learn from", number(positions));
-    tiles += &tile("games", number(told.games as f64), learned_from);
+    let learned_from = format!("{} positions to learn from", figures(positions));
+    tiles += &tile("games", figures(told.games as f64), learned_from);
     let step = lines.last().map_or(0, |line| line.step);
     tiles += &tile("learner steps", number(step as f64), String::new());
     tiles += &tile("of work", duration(seconds_of_work(lines)), speed(lines));
@@ -106,6 +106,13 @@ fn at_a_glance(told: &Told) -> String {
         "<section><div class=\"tiles\">{tiles}</div>\
          <p class=\"quiet\">As of <time data-seconds=\"{at}\">the last generation</time>.</p></section>\n"
     )
+}
+
+/// A large number by its first three figures.
+fn figures(value: f64) -> String {
+    let digits = if value < 1e4 { 0 } else { value.log10().floor() as i32 - 2 };
+    let unit = 10f64.powi(digits);
+    number((value / unit).round() * unit)
 }
 
 /// What all generations took; the time the run stood still is not counted.
@@ -127,8 +134,9 @@ fn duration(seconds: f64) -> String {
 }
 
 fn speed(lines: &[Line]) -> String {
-    last(lines, "system/games_per_second")
-        .map_or(String::new(), |rate| format!("{} games an hour of playing", number(3600.0 * rate)))
+    last(lines, "system/games_per_second").map_or(String::new(), |rate| {
+        format!("{} games an hour of playing", figures(3600.0 * rate))
+    })
 }
 
 fn charts(lines: &[Line]) -> String {
@@ -198,12 +206,16 @@ fn charts(lines: &[Line]) -> String {
             vec![one("entropy", "selfplay/policy_entropy"), one("surprise", "selfplay/surprise")],
         ),
     ];
-    section("How strong it is", &strength)
-        + &section("What it learns", &learning.concat())
-        + &section("How it plays", &selfplay.concat())
+    section("How strong it is", "", &strength)
+        + &section("What it learns", "", &learning.concat())
+        + &section("How it plays", "", &selfplay.concat())
 }
 
-fn machine(lines: &[Line]) -> String {
+fn machine(told: &Told) -> String {
+    let lines = &told.lines;
+    let machine = &told.experiment.machine;
+    let workers = if machine.workers == 1 { "worker" } else { "workers" };
+    let who = format!("{} {workers} on {}. ", machine.workers, machine.device);
     let chart = |title, meaning, name: &str, tag: &str| {
         let series = vec![Series { name: name.to_owned(), points: points(lines, tag), band: None }];
         Chart { title, meaning, kind: Kind::FromZero, series }.html()
@@ -224,14 +236,14 @@ fn machine(lines: &[Line]) -> String {
         chart("Busy cores", "1: all cores had work all the time.", "share", "system/busy_share"),
         chart("Memory", "MiB held by the program.", "MiB", "system/memory_mib"),
     ];
-    section("The machine", &charts.concat())
+    section("The machine", &who, &charts.concat())
 }
 
-fn section(title: &str, charts: &str) -> String {
+fn section(title: &str, words: &str, charts: &str) -> String {
     match charts {
         "" => String::new(),
         charts => format!(
-            "<section><h2>{title}</h2><p class=\"quiet\">Along the bottom: games played.</p>\
+            "<section><h2>{title}</h2><p class=\"quiet\">{words}Along the bottom: games played.</p>\
              <div class=\"charts\">{charts}</div></section>\n"
         ),
     }
@@ -281,8 +293,8 @@ fn games(told: &Told) -> String {
         return String::new();
     }
     "<section><h2>Games</h2><p class=\"quiet\">Self-play games from the first to the newest. They \
-     try things out, so not every move is the best one known. Arrows: where the search wanted to \
-     go, before the move was chosen. The arrow keys play too.</p>\
+     try things out, so not every move is the best one known. Arrows: where a full search wanted \
+     to go, before the move was chosen; cheap searches have none. The arrow keys play too.</p>\
      <div class=\"viewer\" tabindex=\"0\"><noscript>The board needs JavaScript.</noscript></div>\
      </section>\n"
         .to_owned()
@@ -319,6 +331,12 @@ mod tests {
     #[test]
     fn nothing_ends_an_element_early() {
         assert_eq!(escape("</pre> & \"x\""), "&lt;/pre&gt; &amp; &quot;x&quot;");
+    }
+
+    #[test]
+    fn large_numbers_have_three_figures() {
+        let shown = [0.0, 9999.0, 37_376.0, 333_240.0, 1_234_567.0].map(figures);
+        assert_eq!(shown, ["0", "9999", "37.4k", "333k", "1.23M"]);
     }
 
     #[test]

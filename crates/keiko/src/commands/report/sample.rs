@@ -167,5 +167,11 @@ fn ending(record: &GameRecord) -> String {
         Outcome::Win(Color::White) => "White won",
         Outcome::Draw => "Drawn",
     };
-    format!("{result} after {} plies: {reason}", record.len())
+    // A proven game ends where it is proven: what is left is not played.
+    let played = record.start.opening.len() + record.plies.len();
+    let left = match record.len() - played {
+        0 => String::new(),
+        left => format!(" {left} plies before the end"),
+    };
+    format!("{result} after {} plies: {reason}{left}", record.len())
 }
