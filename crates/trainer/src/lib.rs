@@ -16,6 +16,7 @@ pub mod metrics;
 mod origin;
 mod panics;
 pub mod pictures;
+pub mod problems;
 mod published;
 mod records;
 mod recovery;
