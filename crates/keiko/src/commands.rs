@@ -1,5 +1,6 @@
 //! One subcommand per file.
 
+pub(crate) mod analyze;
 pub(crate) mod bench;
 pub(crate) mod check;
 pub(crate) mod completions;
@@ -12,6 +13,8 @@ pub(crate) mod init;
 pub(crate) mod inspect;
 pub(crate) mod ladder;
 pub(crate) mod matches;
+pub(crate) mod measure;
+pub(crate) mod openings;
 pub(crate) mod perft;
 pub(crate) mod report;
 pub(crate) mod schema;

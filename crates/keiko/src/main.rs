@@ -3,6 +3,7 @@
 #[macro_use]
 mod talk;
 
+mod analyst;
 mod commands;
 mod external;
 mod failure;
@@ -13,6 +14,7 @@ mod stop;
 mod watch;
 
 use clap::{CommandFactory, Parser, Subcommand};
+use commands::{analyze, measure, openings};
 use commands::{bench, check, engine, export, fork, games, inspect, matches, perft, show, train};
 use commands::{completions, doctor, init, ladder, report, schema, status};
 use failure::Failure;
@@ -38,6 +40,9 @@ enum Command {
     Match(Box<matches::Arguments>),
     Ladder(ladder::Arguments),
     Engine(engine::Arguments),
+    Analyze(analyze::Arguments),
+    Openings(openings::Arguments),
+    Measure(measure::Arguments),
     Games(games::Arguments),
     Export(export::Arguments),
     Inspect(inspect::Arguments),
@@ -65,6 +70,9 @@ fn main() -> ExitCode {
         Command::Match(arguments) => matches::run(&arguments),
         Command::Ladder(arguments) => ladder::run(&arguments),
         Command::Engine(arguments) => engine::run(&arguments),
+        Command::Analyze(arguments) => analyze::run(&arguments),
+        Command::Openings(arguments) => openings::run(&arguments),
+        Command::Measure(arguments) => measure::run(&arguments),
         Command::Games(arguments) => games::run(&arguments),
         Command::Export(arguments) => export::run(&arguments),
         Command::Inspect(arguments) => inspect::run(&arguments),

@@ -31,7 +31,7 @@ pub fn kif_record(game: &Game, players: [&str; 2], ending: Option<Ending>) -> St
     let mut position = *game.start_position();
     let mut previous = None;
     for (number, mv) in game.moves().enumerate() {
-        text += &format!("{:>4} {}\n", number + 1, move_text(rules, &position, mv, previous));
+        text += &format!("{:>4} {}\n", number + 1, kif_move(rules, &position, mv, previous));
         rules.play(&mut position, mv);
         previous = Some(mv.to());
     }
@@ -70,8 +70,17 @@ fn numbers(rules: &Rules, square: Square) -> (usize, usize) {
     (rules.files() - column, rank + 1)
 }
 
-/// A move: where to, what, and where from.
-fn move_text(rules: &Rules, position: &Position, mv: Move, previous: Option<Square>) -> String {
+/// A move of a position as KIF writes it: where to, what, and where from. `previous` is where the
+/// move before went: to the same square is a word of its own.
+///
+/// ```
+/// use keiko_rules::{Move, Rules, kif_move};
+/// let rules = Rules::load("minishogi")?;
+/// let mv = Move::from_usi(&rules, rules.start(), "5d5c")?;
+/// assert_eq!(kif_move(&rules, rules.start(), mv, None), "５三歩(54)");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn kif_move(rules: &Rules, position: &Position, mv: Move, previous: Option<Square>) -> String {
     let (file, rank) = numbers(rules, mv.to());
     let to = match previous {
         Some(square) if square == mv.to() => "同　".to_owned(),

@@ -63,7 +63,7 @@ pub use definition::{
 };
 pub use game::{Game, Repetition};
 pub use goals::{Goals, Loses, NoMoves, RepetitionResult, RepetitionRule, Wins};
-pub use kif::{kif_record, kif_text};
+pub use kif::{kif_move, kif_record, kif_text};
 pub use moves::Move;
 pub use outcome::{Ending, Outcome, Reason};
 pub use perft::{divide, perft};
@@ -74,6 +74,6 @@ pub use rules::{Rules, RulesError};
 pub use sfen::SfenError;
 pub use spelling::nearest;
 pub use square::{Bitboard, MAX_SQUARES, Square, Squares};
-pub use svg::board_svg;
+pub use svg::{board_svg, moves_svg};
 pub use usi::{UsiError, board_text};
 pub use western::FenError;

@@ -57,6 +57,10 @@ pub struct RootMove {
     pub visits: u32,
     /// Mean score of those, in [0, 1] for the side to move; 0 without a visit.
     pub score: f32,
+    /// Mean chances of those, for the side to move; all 0 without a visit.
+    pub wdl: Wdl,
+    /// What is proven of it, for the side to move.
+    pub proof: Option<Proof>,
 }
 
 /// A search of one game, reused from move to move. It owns the game and walks it.
@@ -304,6 +308,8 @@ impl Search {
             prior: tree.priors[edge],
             visits: tree.backed[edge],
             score: tree.scores[edge],
+            wdl: tree.sums[edge].scaled(1.0 / tree.backed[edge].max(1) as f32),
+            proof: tree.proofs[edge],
         };
         tree.nodes.first().into_iter().flat_map(|root| root.edges()).map(statistics).collect()
     }
@@ -314,7 +320,19 @@ impl Search {
             return vec![win.mv];
         }
         let Some(root) = self.tree.nodes.first() else { return Vec::new() };
-        let mut edge = root.edges().start + self.best_root_move();
+        let edge = root.edges().start + self.best_root_move();
+        self.line_from(edge)
+    }
+
+    /// The line the search expects after a move of the root, the move included: then the most
+    /// visited replies. Nothing where there is no such move.
+    pub fn line(&self, mv: Move) -> Vec<Move> {
+        let root = self.tree.nodes.first();
+        let edge = root.and_then(|root| root.edges().find(|&edge| self.tree.moves[edge] == mv));
+        edge.map_or_else(Vec::new, |edge| self.line_from(edge))
+    }
+
+    fn line_from(&self, mut edge: usize) -> Vec<Move> {
         let mut line = vec![self.tree.moves[edge]];
         while let Some(child) = self.tree.child(edge) {
             let edges = self.tree.node(child).edges();

@@ -20,6 +20,7 @@ const LAYOUT: &[(&str, &[Chart<'_>])] = &[
         "Am I learning?",
         &[
             Chart::Band { title: "Elo above the untrained network", tag: "arena/elo" },
+            Chart::Lines { title: "problems got right", tags: &["measure/.*"] },
             Chart::Lines { title: "policy loss", tags: &["loss/policy", "loss_holdout/policy"] },
             Chart::Lines { title: "value loss", tags: &["loss/value", "loss_holdout/value"] },
             Chart::Lines {

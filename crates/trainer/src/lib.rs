@@ -18,6 +18,7 @@ pub mod opponents;
 mod origin;
 mod panics;
 pub mod pictures;
+pub mod problems;
 mod published;
 pub mod ratings;
 mod records;

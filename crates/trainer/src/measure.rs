@@ -6,6 +6,7 @@ use crate::clock::{Clock, Stopwatch};
 use crate::dashboard::{exhibit, is_exhibited};
 use crate::elo::Strength;
 use crate::metrics::SESSIONS_TAG;
+use crate::problems;
 use crate::published::{Rival, publish};
 use crate::run::{Run, RunError, now};
 use crate::statistics::{self, StepSums};
@@ -54,6 +55,10 @@ pub(crate) fn measure(
         let network = run.patiently(watcher, stop, |run| publish(run))?;
         match measure_strength(run, learned, &network, watcher, stop)? {
             Some(strength) => figures.extend(strength),
+            None => return Ok(false),
+        }
+        match problems::figures(run, &network, stop)? {
+            Some(solved) => figures.extend(solved),
             None => return Ok(false),
         }
     }
@@ -212,6 +217,15 @@ fn strength_figures(rival: &str, strength: &Strength) -> Figures {
     named.into_iter().map(|(name, value)| (format!("arena/{rival}_{name}"), value)).collect()
 }
 
+/// How a network that was just published is computed in play.
+pub(crate) fn inference_of(run: &Run, network: &Network) -> Result<Inference, RunError> {
+    match Inference::on_gpu(&run.device) {
+        Some(inference) => Ok(inference),
+        // The card's calibration is of these weights and this window: `publish` has just made it.
+        None => Ok(network.inference(Some(run.experiment.inference.precision))?),
+    }
+}
+
 /// Matches of one network.
 struct Contest<'a> {
     run: &'a Run,
@@ -229,11 +243,7 @@ impl Contest<'_> {
         player: impl Fn() -> P,
     ) -> Result<Option<Strength>, RunError> {
         let run = self.run;
-        let inference = match Inference::on_gpu(&run.device) {
-            Some(inference) => inference,
-            // The card's calibration is of these weights and this window: `publish` has just made it.
-            None => self.network.inference(Some(run.experiment.inference.precision))?,
-        };
+        let inference = inference_of(run, self.network)?;
         let mut players: Vec<_> = (0..run.experiment.machine.workers)
             .map(|_| (run.search_player(&self.network.weights, &inference), player()))
             .collect();

@@ -110,7 +110,7 @@ pub(super) fn opening(game: &GameRecord, records: &Records) -> Result<Game, Fail
     Ok(opening)
 }
 
-fn whole(game: &GameRecord, records: &Records) -> Result<Game, Failure> {
+pub(super) fn whole(game: &GameRecord, records: &Records) -> Result<Game, Failure> {
     let mut whole = opening(game, records)?;
     game.plies.iter().for_each(|ply| whole.play(ply.mv));
     Ok(whole)

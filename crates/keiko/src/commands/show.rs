@@ -76,7 +76,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
 
 /// Ranks divided by slashes: an SFEN, even one that lacks its other fields, unless a file is
 /// called so.
-fn is_position(what: &str) -> bool {
+pub(super) fn is_position(what: &str) -> bool {
     let board = what.split(' ').next().unwrap_or_default();
     let letter = |c: char| c.is_ascii_alphanumeric() || c == '/' || c == '+';
     board.contains('/') && board.chars().all(letter) && !std::path::Path::new(what).exists()
@@ -104,7 +104,7 @@ fn show_game(mut game: Game, arguments: &Arguments) -> Result<ExitCode, Failure>
 }
 
 /// Who has won, and by what.
-fn ending_words(ending: Ending) -> String {
+pub(super) fn ending_words(ending: Ending) -> String {
     match ending.outcome {
         Outcome::Win(color) => format!("{color} has won: {}", ending.reason),
         Outcome::Draw => format!("drawn: {}", ending.reason),

@@ -161,3 +161,23 @@ fn a_tree_goes_on_behind_the_move() {
         assert_sound(&search);
     }
 }
+
+/// Every move has its own line and chances; the best one's line is what the search expects.
+#[test]
+fn moves_have_lines_and_chances() {
+    let mut search = search("minishogi", None, SearchKind::Gumbel);
+    search.begin(budget(200), &mut generator(7, Purpose::Play, 0));
+    run(&mut search, 4);
+    let expected = search.principal_variation();
+    assert_eq!(search.line(expected[0]), expected);
+    for it in search.root_moves() {
+        assert_eq!(search.line(it.mv)[0], it.mv);
+        let sum = it.wdl.win + it.wdl.draw + it.wdl.loss;
+        let all = if it.visits > 0 { 1.0 } else { 0.0 };
+        assert!((sum - all).abs() < 1e-4 && (it.wdl.score() - it.score).abs() < 1e-4, "{it:?}");
+    }
+    let rules = Arc::clone(search.game().rules());
+    let other = Move::from_usi(&rules, search.game().position(), "5d5c").unwrap();
+    search.advance(other);
+    assert!(search.line(other).is_empty(), "it is no move any more");
+}
