@@ -4,6 +4,7 @@
 mod talk;
 
 mod commands;
+mod engine;
 mod external;
 mod failure;
 mod limits;
@@ -12,7 +13,7 @@ mod stop;
 mod watch;
 
 use clap::{CommandFactory, Parser, Subcommand};
-use commands::{bench, check, engine, export, fork, games, inspect, matches, perft, show, train};
+use commands::{bench, check, export, fork, games, inspect, matches, perft, show, train};
 use commands::{completions, doctor, init, report, schema, status};
 use failure::Failure;
 use std::process::ExitCode;
@@ -35,7 +36,7 @@ enum Command {
     Fork(fork::Arguments),
     Report(report::Arguments),
     Match(matches::Arguments),
-    Engine(engine::Arguments),
+    Engine(commands::engine::Arguments),
     Games(games::Arguments),
     Export(export::Arguments),
     Inspect(inspect::Arguments),
@@ -61,7 +62,7 @@ fn main() -> ExitCode {
         Command::Fork(arguments) => fork::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
         Command::Match(arguments) => matches::run(&arguments),
-        Command::Engine(arguments) => engine::run(&arguments),
+        Command::Engine(arguments) => commands::engine::run(&arguments),
         Command::Games(arguments) => games::run(&arguments),
         Command::Export(arguments) => export::run(&arguments),
         Command::Inspect(arguments) => inspect::run(&arguments),

@@ -97,6 +97,10 @@ pub struct Search {
     pub(crate) done: u32,
     /// Gumbel or Dirichlet noise for each root move.
     pub(crate) noise: Vec<f32>,
+    /// Root moves that may be played; none: all.
+    pub(crate) only: Vec<Move>,
+    /// Plies to the deepest leaf of this search.
+    pub(crate) deepest: usize,
     /// Decides which move is played, where PUCT leaves that to chance.
     pub(crate) lot: f32,
     /// Gumbel: root moves by noise and prior, best first: only the first `considered` are
@@ -131,6 +135,8 @@ impl Search {
             begun: 0,
             done: 0,
             noise: Vec::new(),
+            only: Vec::new(),
+            deepest: 0,
             lot: 0.0,
             considered: Vec::new(),
             root_priors: Vec::new(),
@@ -168,9 +174,10 @@ impl Search {
             Some(edge) => self.tree.advance(edge, &mut self.spare),
             None => self.forget(),
         }
+        self.only.clear();
     }
 
-    fn forget(&mut self) {
+    pub(crate) fn forget(&mut self) {
         self.tree.clear();
         self.idle.extend(self.waiting.drain(..));
     }
@@ -182,7 +189,7 @@ impl Search {
             self.forget();
         }
         self.budget = budget;
-        (self.begun, self.done) = (0, 0);
+        (self.begun, self.done, self.deepest) = (0, 0, 0);
         let mut root = self.idle.pop().unwrap_or_default();
         self.game.legal_moves(&mut root.legal);
         let moves = root.legal.len();
