@@ -5,6 +5,7 @@ mod talk;
 
 mod analyst;
 mod commands;
+mod engine;
 mod external;
 mod failure;
 mod game_file;
@@ -15,7 +16,7 @@ mod watch;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use commands::{analyze, measure, openings};
-use commands::{bench, check, engine, export, fork, games, inspect, matches, perft, show, train};
+use commands::{bench, check, export, fork, games, inspect, matches, perft, show, train};
 use commands::{completions, doctor, init, ladder, report, schema, status};
 use failure::Failure;
 use std::process::ExitCode;
@@ -39,7 +40,7 @@ enum Command {
     Report(report::Arguments),
     Match(Box<matches::Arguments>),
     Ladder(ladder::Arguments),
-    Engine(engine::Arguments),
+    Engine(commands::engine::Arguments),
     Analyze(analyze::Arguments),
     Openings(openings::Arguments),
     Measure(measure::Arguments),
@@ -69,7 +70,7 @@ fn main() -> ExitCode {
         Command::Report(arguments) => report::run(&arguments),
         Command::Match(arguments) => matches::run(&arguments),
         Command::Ladder(arguments) => ladder::run(&arguments),
-        Command::Engine(arguments) => engine::run(&arguments),
+        Command::Engine(arguments) => commands::engine::run(&arguments),
         Command::Analyze(arguments) => analyze::run(&arguments),
         Command::Openings(arguments) => openings::run(&arguments),
         Command::Measure(arguments) => measure::run(&arguments),

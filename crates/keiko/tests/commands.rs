@@ -185,7 +185,7 @@ fn a_run_plays_matches_and_is_an_engine() {
     let answer = text(&engine.wait_with_output().unwrap().stdout);
     assert!(answer.contains("usiok") && answer.contains("readyok"), "{answer}");
     assert_eq!(answer.matches("bestmove").count(), 4, "{answer}");
-    assert!(answer.contains("info string `9z9z`"), "{answer}");
+    assert!(answer.contains("info string error `9z9z`"), "{answer}");
 
     // A network of another game, a damaged one, and what is none.
     expect_failure(
@@ -198,7 +198,13 @@ fn a_run_plays_matches_and_is_an_engine() {
     let mut bytes = std::fs::read(&weights).unwrap();
     bytes.truncate(bytes.len() - 7);
     std::fs::write(&weights, bytes).unwrap();
-    expect_failure(&["engine", "--network", &network], DATA, &["SHA-256"]);
+    let mut engine = keiko(&["engine", "--network", &network]);
+    let engine = engine.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut engine = engine.spawn().unwrap();
+    engine.stdin.take().unwrap().write_all(b"isready\n").unwrap();
+    let output = engine.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(DATA));
+    assert!(text(&output.stdout).contains("SHA-256"), "{}", text(&output.stdout));
     expect_failure(&["match", "nobody", "random"], USAGE, &["nobody"]);
     expect_failure(&["match", "random", "random"], USAGE, &["--rules"]);
     expect_failure(

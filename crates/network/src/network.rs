@@ -132,6 +132,25 @@ pub enum NetworkError {
     },
 }
 
+/// The rules of a card's game: the table's, else the embedded variant's of that name.
+fn rules_of(card: &Card, variant: Option<&str>) -> Result<Rules, NetworkError> {
+    match variant {
+        Some(text) => Rules::from_toml(text, VARIANT_FILE).map_err(NetworkError::Variant),
+        None if Rules::variants().contains(&card.game.as_str()) => {
+            Rules::load(&card.game).map_err(NetworkError::Variant)
+        }
+        None => Err(NetworkError::NoVariant(card.game.clone())),
+    }
+}
+
+/// The game's table in a network's folder.
+fn read_variant(folder: &Path) -> Result<Option<String>, NetworkError> {
+    let table = folder.join(VARIANT_FILE);
+    let was_published = sums::read(folder)?.is_some_and(|sums| sums.contains_key(VARIANT_FILE));
+    let has_table = table.exists() || was_published;
+    if has_table { Ok(Some(read_text(&table)?)) } else { Ok(None) }
+}
+
 /// Weights and what they are.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Network {
@@ -180,13 +199,19 @@ impl Network {
     /// # Errors
     /// When the table is no game, or there is none and no variant has the name.
     pub fn rules(&self) -> Result<Rules, NetworkError> {
-        match &self.variant {
-            Some(text) => Rules::from_toml(text, VARIANT_FILE).map_err(NetworkError::Variant),
-            None if Rules::variants().contains(&self.card.game.as_str()) => {
-                Rules::load(&self.card.game).map_err(NetworkError::Variant)
-            }
-            None => Err(NetworkError::NoVariant(self.card.game.clone())),
+        rules_of(&self.card, self.variant.as_deref())
+    }
+
+    /// The rules that a published network plays by, without its weights being loaded.
+    ///
+    /// # Errors
+    /// When the folder or its card is missing or damaged, or nobody knows the game.
+    pub fn read_rules(folder: &Path) -> Result<Rules, NetworkError> {
+        if !folder.is_dir() {
+            return Err(NetworkError::NotAFolder(folder.to_owned()));
         }
+        let card = read_card(&folder.join(CARD_FILE))?;
+        rules_of(&card, read_variant(folder)?.as_deref())
     }
 
     /// How to compute it with numbers held like this; without a wish, as fast as this processor
@@ -337,11 +362,7 @@ impl Network {
         }
         let like = Weights::zeros(card.architecture, card.planes.len(), card.labels.len());
         let weights = storage::weights_from_bytes(&path, &bytes, &like)?;
-        let table = folder.join(VARIANT_FILE);
-        let was_published = sums::read(folder)?.is_some_and(|sums| sums.contains_key(VARIANT_FILE));
-        let has_table = table.exists() || was_published;
-        let variant = if has_table { Some(read_text(&table)?) } else { None };
-        Ok(Network { card, variant, weights })
+        Ok(Network { card, variant: read_variant(folder)?, weights })
     }
 
     /// Whether the network plays by these rules.

@@ -16,12 +16,20 @@ impl Search {
             let plies = root_mate_plies;
             self.wins = self.mates.shortest_wins(&mut self.game, plies, root_mate_nodes);
         }
+        self.keep_allowed_wins();
         if self.wins.is_empty()
             && root_proof_nodes > 0
             && let Verdict::Win(win) = self.proofs.solve(&mut self.game, root_proof_nodes)
         {
             self.wins.push(win);
+            self.keep_allowed_wins();
         }
+    }
+
+    fn keep_allowed_wins(&mut self) {
+        let mut wins = std::mem::take(&mut self.wins);
+        wins.retain(|win| self.allows(win.mv));
+        self.wins = wins;
     }
 
     /// What is proven about the root.
@@ -65,7 +73,10 @@ impl Search {
         let logits = &self.tree.logits[edges.clone()];
         let key = |i: usize| self.noise[i] + logits[i];
         self.considered.clear();
-        self.considered.extend(0..edges.len());
+        let allowed = |&i: &usize| {
+            self.only.is_empty() || self.only.contains(&self.tree.moves[edges.start + i])
+        };
+        self.considered.extend((0..edges.len()).filter(allowed));
         self.considered.sort_by(|&a, &b| key(b).total_cmp(&key(a)));
         self.considered.truncate(self.budget.considered.max(1));
     }
@@ -137,8 +148,10 @@ impl Search {
         let Some(most) = most else {
             // All that were considered lose: the likeliest of the others.
             let logit = |&i: &usize| self.tree.logits[edges.start + i];
-            let others = (0..edges.len()).filter(open);
-            return others.max_by(|a, b| logit(a).total_cmp(&logit(b))).expect("one that is open");
+            let allowed = |i: &usize| self.allows(self.tree.moves[edges.start + i]);
+            let others = (0..edges.len()).filter(|i| open(i) && allowed(i));
+            let likeliest = others.max_by(|a, b| logit(a).total_cmp(&logit(b)));
+            return likeliest.unwrap_or_else(|| self.considered[0]);
         };
         let losers: Vec<usize> = self.considered.iter().copied().filter(|i| !open(i)).collect();
         if losers.is_empty() {

@@ -101,6 +101,10 @@ pub struct Search {
     pub(crate) done: u32,
     /// Gumbel or Dirichlet noise for each root move.
     pub(crate) noise: Vec<f32>,
+    /// Root moves that may be played; none: all.
+    pub(crate) only: Vec<Move>,
+    /// Plies to the deepest leaf of this search.
+    pub(crate) deepest: usize,
     /// Decides which move is played, where PUCT leaves that to chance.
     pub(crate) lot: f32,
     /// Gumbel: root moves by noise and prior, best first: only the first `considered` are
@@ -135,6 +139,8 @@ impl Search {
             begun: 0,
             done: 0,
             noise: Vec::new(),
+            only: Vec::new(),
+            deepest: 0,
             lot: 0.0,
             considered: Vec::new(),
             root_priors: Vec::new(),
@@ -172,9 +178,10 @@ impl Search {
             Some(edge) => self.tree.advance(edge, &mut self.spare),
             None => self.forget(),
         }
+        self.only.clear();
     }
 
-    fn forget(&mut self) {
+    pub(crate) fn forget(&mut self) {
         self.tree.clear();
         self.idle.extend(self.waiting.drain(..));
     }
@@ -186,7 +193,7 @@ impl Search {
             self.forget();
         }
         self.budget = budget;
-        (self.begun, self.done) = (0, 0);
+        (self.begun, self.done, self.deepest) = (0, 0, 0);
         let mut root = self.idle.pop().unwrap_or_default();
         self.game.legal_moves(&mut root.legal);
         let moves = root.legal.len();
@@ -298,52 +305,6 @@ impl Search {
             simulations: self.done,
             proof: self.proof(),
         }
-    }
-
-    /// Every legal move with its statistics, in the order of `legal_moves`.
-    pub fn root_moves(&self) -> Vec<RootMove> {
-        let tree = &self.tree;
-        let statistics = |edge: usize| RootMove {
-            mv: tree.moves[edge],
-            prior: tree.priors[edge],
-            visits: tree.backed[edge],
-            score: tree.scores[edge],
-            wdl: tree.sums[edge].scaled(1.0 / tree.backed[edge].max(1) as f32),
-            proof: tree.proofs[edge],
-        };
-        tree.nodes.first().into_iter().flat_map(|root| root.edges()).map(statistics).collect()
-    }
-
-    /// The line the search expects: the move it would play, then the most visited replies.
-    pub fn principal_variation(&mut self) -> Vec<Move> {
-        if let Some(win) = self.wins.first() {
-            return vec![win.mv];
-        }
-        let Some(root) = self.tree.nodes.first() else { return Vec::new() };
-        let edge = root.edges().start + self.best_root_move();
-        self.line_from(edge)
-    }
-
-    /// The line the search expects after a move of the root, the move included: then the most
-    /// visited replies. Nothing where there is no such move.
-    pub fn line(&self, mv: Move) -> Vec<Move> {
-        let root = self.tree.nodes.first();
-        let edge = root.and_then(|root| root.edges().find(|&edge| self.tree.moves[edge] == mv));
-        edge.map_or_else(Vec::new, |edge| self.line_from(edge))
-    }
-
-    fn line_from(&self, mut edge: usize) -> Vec<Move> {
-        let mut line = vec![self.tree.moves[edge]];
-        while let Some(child) = self.tree.child(edge) {
-            let edges = self.tree.node(child).edges();
-            let Some(next) = edges.max_by_key(|&e| self.tree.backed[e]) else { break };
-            if self.tree.backed[next] == 0 {
-                break;
-            }
-            line.push(self.tree.moves[next]);
-            edge = next;
-        }
-        line
     }
 
     /// Positions in the tree.

@@ -73,6 +73,17 @@ impl Tree {
         self.children.clear();
     }
 
+    /// Bytes that nodes and edges take, about.
+    pub(crate) fn memory(&self) -> usize {
+        const EDGE: usize = size_of::<Move>()
+            + size_of::<Wdl>()
+            + size_of::<Option<Proof>>()
+            + size_of::<Option<NonZeroU32>>()
+            + 3 * size_of::<f32>()
+            + 2 * size_of::<u32>();
+        self.nodes.len() * size_of::<Node>() + self.moves.len() * EDGE
+    }
+
     /// The node of a place.
     pub(crate) fn node(&self, id: NodeId) -> &Node {
         &self.nodes[id.0 as usize]

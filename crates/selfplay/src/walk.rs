@@ -113,6 +113,7 @@ impl Search {
     /// Counts a walk as visited: until its value comes, others are sent elsewhere by that.
     fn count(&mut self, walk: &Walk) {
         self.tree.visit(&walk.path);
+        self.deepest = self.deepest.max(walk.path.len());
         let root = self.tree.node(NodeId::ROOT).edges();
         self.root_visits[walk.path[0] - root.start] += 1;
         self.begun += 1;
