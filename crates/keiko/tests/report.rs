@@ -79,6 +79,7 @@ fn a_run_becomes_one_page_and_is_left_alone() {
     for heading in headings {
         assert!(page.contains(&format!("<h2>{heading}</h2>")), "no {heading}");
     }
+    assert!(page.contains(" on cpu. Along the bottom"), "no machine");
     for chart in ["Elo", "Policy loss", "How games end"] {
         assert!(page.contains(&format!("<h3>{chart}</h3>")), "no {chart}");
     }
