@@ -35,7 +35,7 @@ const SETS: [(&str, Subject, &str); 2] = [
 ];
 
 /// What the exact values leave open: moves that win as well, only not as soon, as far as df-pn
-/// proves it within 5,000 positions. Others are taken to let the win go.
+/// proves it within 5,000 to 20,000 positions. Others are taken to let the win go.
 const LONGER_WINS: &str = include_str!("problems/doubutsu_wins.jsonl");
 
 /// A position whose truth is known.
