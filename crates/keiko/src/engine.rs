@@ -6,10 +6,13 @@ mod command;
 mod core;
 mod dialect;
 mod input;
+mod loaded;
 mod mate;
 mod options;
+mod plan;
 mod report;
 mod setup;
+mod shortest;
 mod usi;
 mod xboard;
 

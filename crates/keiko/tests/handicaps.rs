@@ -1,8 +1,6 @@
 //! The engine mates as soon as can be where that is known: against the naked king and the
 //! four-piece handicap of minishogi, whatever the defender's first move, and the longest defence
 //! by exhaustive search.
-//!
-//! It takes minutes, so `scripts/handicaps.sh` runs it.
 #![allow(clippy::unwrap_used)]
 
 use keiko_rules::{Game, Move, Position, Rules};
@@ -148,13 +146,11 @@ fn mates_within(handicap: &str, plies: u32) {
 }
 
 #[test]
-#[ignore = "it takes minutes: scripts/handicaps.sh"]
 fn the_naked_king_is_mated_by_ply_8() {
     mates_within("naked-king", 8);
 }
 
 #[test]
-#[ignore = "it takes minutes: scripts/handicaps.sh"]
 fn the_four_piece_handicap_is_mate_by_ply_10() {
     mates_within("four-piece", 10);
 }

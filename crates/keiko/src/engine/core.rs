@@ -1,65 +1,31 @@
 //! The engine itself, whatever the protocol: a network, a game in hand, and how it thinks.
 
-use super::clock::Clock;
+use super::loaded::{LEAVES_A_THREAD, Loaded};
 use super::options::Options;
+use super::plan::{Limits, Plan, TELLING};
 use super::report::Report;
+use super::shortest::shortest_win;
 use crate::Failure;
 use crate::players::SEARCH;
-use keiko_network::{Network, Precision, TeamEvaluator};
+use keiko_network::{Network, TeamEvaluator};
 use keiko_rules::{Game, Move, Rules};
-use keiko_selfplay::{Evaluator, Findings, Proof, Purpose, Search, SearchConfig, Slot, generator};
-use std::path::PathBuf;
+use keiko_selfplay::{
+    Evaluator, Findings, Line, Proof, Purpose, Search, SearchConfig, Slot, Wdl, Win, generator,
+};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Leaves of the tree that each thread evaluates at a time.
-const LEAVES_A_THREAD: usize = 4;
+/// A score from which on a shorter win is looked for than the search of the tree knows.
+const NEARLY_WON: f32 = 0.9;
 
-/// Simulations that measure the speed when a network is loaded.
-const PROBE: u32 = 128;
+/// Plies of such a win.
+const SHORT: u16 = 9;
 
-/// Fewest simulations that say something about the speed.
-const TELLING: u64 = 64;
-
-/// Simulations that a search without a limit begins with; each of its rounds has twice as many.
-const FIRST_ROUND: u32 = 512;
+/// Positions looked at for it, for each simulation of the search before.
+const POSITIONS_A_SIMULATION: u64 = 100;
 
 /// How often a search says how it stands.
 const REPORT_EVERY: Duration = Duration::from_millis(250);
-
-/// What a search may take, and what it is about.
-#[derive(Clone, Debug)]
-pub(crate) struct Limits {
-    /// The clock of who is to move.
-    pub(crate) clock: Clock,
-    /// When the clock began to run.
-    pub(crate) since: Instant,
-    /// Simulations.
-    pub(crate) nodes: Option<u64>,
-    /// Plies of the main line.
-    pub(crate) depth: Option<u64>,
-    /// Not before it is asked for.
-    pub(crate) waits: Option<Waits>,
-    /// These moves alone, each once; empty: all.
-    pub(crate) only: Vec<Move>,
-}
-
-/// Why a search does not end by itself.
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Waits {
-    /// To be looked at.
-    Analysis,
-    /// The other side is thinking.
-    Pondering,
-}
-
-impl Limits {
-    /// No limit but the options', from now.
-    pub(crate) fn none() -> Limits {
-        let clock = Clock::default();
-        Limits { clock, since: Instant::now(), nodes: None, depth: None, waits: None, only: vec![] }
-    }
-}
 
 /// What whoever watches a search wants of it.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
@@ -98,14 +64,6 @@ pub(crate) struct Thought {
     pub(crate) resigns: bool,
     /// Whether nobody wants the move any more.
     pub(crate) aborted: bool,
-}
-
-/// A network in memory, as it was asked for.
-struct Loaded {
-    wanted: (PathBuf, Option<Precision>, u32),
-    evaluator: TeamEvaluator,
-    /// Simulations a second.
-    rate: f64,
 }
 
 /// A network that plays one game.
@@ -360,8 +318,21 @@ impl Engine {
         if end != End::Complete {
             self.search.level();
         }
-        let report = self.report(plan, nodes);
-        let Findings { mv, root, .. } = self.search.finish();
+        let mut report = self.report(plan, nodes);
+        let Findings { mut mv, root, proof, .. } = self.search.finish();
+        if end == End::Complete
+            && plan.may_take_longer()
+            && root.score() > NEARLY_WON
+            && let Some(win) = self.shorter_win(plan, proof)
+        {
+            mv = win.mv;
+            report.lines = vec![Line {
+                moves: vec![mv],
+                visits: 0,
+                value: Wdl::WIN,
+                proof: Some(Proof::Win(win.plies)),
+            }];
+        }
         if end != End::Aborted && plan.counts {
             let lost = 100.0 * root.score() < self.options.resign_below as f32;
             self.hopeless = if lost { self.hopeless + 1 } else { 0 };
@@ -369,6 +340,17 @@ impl Engine {
         let resigns = self.options.resign_below > 0 && self.hopeless >= self.options.resign_moves;
         let reply = report.lines.first().and_then(|line| line.moves.get(1)).copied();
         Thought { mv, reply, report, resigns, aborted: end == End::Aborted }
+    }
+
+    /// A win that is shorter than what is proven, as far as the simulations of this search are
+    /// worth looking for one.
+    fn shorter_win(&self, plan: &Plan, proof: Option<Proof>) -> Option<Win> {
+        let plies = match proof {
+            Some(Proof::Win(plies)) => plies.saturating_sub(2).min(SHORT),
+            _ => SHORT,
+        };
+        let simulations = plan.nodes.unwrap_or(0);
+        shortest_win(self.game(), plies, simulations.saturating_mul(POSITIONS_A_SIMULATION))
     }
 
     fn report(&mut self, plan: &Plan, nodes: u64) -> Report {
@@ -395,26 +377,6 @@ impl Engine {
     }
 }
 
-impl Loaded {
-    /// Measures simulations a second, and warms up what computes.
-    fn measure(&mut self, rules: &Arc<Rules>) {
-        let mut search = Search::new(Game::new(Arc::clone(rules)), SEARCH);
-        let (most, mut slots) = (self.evaluator.batch_size(), Vec::new());
-        let began = Instant::now();
-        search.begin(SEARCH.budget(PROBE, 0.0), &mut generator(0, Purpose::Play, 0));
-        loop {
-            search.gather(&mut self.evaluator, most, &mut slots);
-            if slots.is_empty() {
-                break;
-            }
-            self.evaluator.run();
-            slots.iter().for_each(|&slot| search.backup(self.evaluator.read(slot)));
-        }
-        self.rate =
-            f64::from(search.simulations().max(1)) / began.elapsed().as_secs_f64().max(1e-3);
-    }
-}
-
 /// How a round of a search ended.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 enum End {
@@ -426,88 +388,6 @@ enum End {
     Interrupted,
     /// Nobody wants to know.
     Aborted,
-}
-
-/// How a search is to go on: its limits as they stand.
-struct Plan {
-    began: Instant,
-    deadline: Option<Instant>,
-    /// What the clock will allow once the other side has moved.
-    later: Option<Duration>,
-    nodes: Option<u64>,
-    depth: Option<u64>,
-    /// Root moves that are allowed; 0: all.
-    allowed: usize,
-    waits: bool,
-    /// Whether the search is a move of the engine's own.
-    counts: bool,
-    noise: f32,
-    next_round: u32,
-    reported: Instant,
-}
-
-impl Plan {
-    fn new(limits: &Limits, options: &Options) -> Plan {
-        let analysis = limits.waits == Some(Waits::Analysis);
-        let weakness = options.weakness().filter(|_| !analysis);
-        let waits = limits.waits.is_some();
-        let time = limits.clock.time_for_move(options.overhead.into());
-        let usual = (time.is_none() && limits.depth.is_none() && !analysis)
-            .then_some(u64::from(options.simulations));
-        let mut nodes = limits.nodes.or(usual);
-        if let Some(weakness) = weakness {
-            let most = u64::from(weakness.simulations);
-            nodes = Some(nodes.map_or(most, |nodes| nodes.min(most)));
-        }
-        Plan {
-            began: Instant::now(),
-            deadline: time.filter(|_| !waits).map(|time| limits.since + time),
-            later: time.filter(|_| waits),
-            nodes,
-            depth: limits.depth,
-            allowed: limits.only.len(),
-            waits,
-            counts: !analysis,
-            noise: weakness.map_or(0.0, |it| it.noise),
-            next_round: FIRST_ROUND,
-            reported: Instant::now(),
-        }
-    }
-
-    /// The other side has played what was expected: the clock runs.
-    fn play(&mut self) {
-        self.deadline = self.later.map(|time| Instant::now() + time);
-        self.waits = false;
-    }
-
-    /// Simulations of the next round, after so many; `None` where enough is known.
-    fn round(&mut self, done: u64, rate: f64) -> Option<u32> {
-        let left = self.nodes.map(|nodes| nodes.max(1).saturating_sub(done));
-        if left == Some(0) {
-            return None;
-        }
-        let timed = self.deadline.map(|deadline| {
-            let left = deadline.saturating_duration_since(Instant::now()).as_secs_f64();
-            (rate * left) as u64
-        });
-        // The rest of a clock that is too short for a round worth its while is saved.
-        if done > 0 && timed.is_some_and(|timed| timed < TELLING.max(done / 4)) {
-            return None;
-        }
-        let growing = (timed.is_none() && left.is_none()).then(|| {
-            self.next_round =
-                self.next_round.saturating_mul(2).min(super::options::MOST_SIMULATIONS);
-            u64::from(self.next_round / 2)
-        });
-        let most = u64::from(super::options::MOST_SIMULATIONS);
-        let simulations = [left, timed, growing].into_iter().flatten().min().unwrap_or(most);
-        Some(simulations.clamp(1, most) as u32)
-    }
-
-    /// Whether another batch like the last one would end too late.
-    fn is_late(&self, batch: Duration) -> bool {
-        self.deadline.is_some_and(|deadline| Instant::now() + batch >= deadline)
-    }
 }
 
 /// The moves that lead from one game to another, if that is the same game played on.

@@ -2,10 +2,11 @@
 
 use super::clock::Clock;
 use super::command::{Command, Go, parse};
-use super::core::{Engine, Limits, Thought, Waits, Watcher, Wish};
+use super::core::{Engine, Thought, Watcher, Wish};
 use super::dialect::Dialect;
 use super::input::{Closed, Input, Line};
 use super::mate::{Mate, mate};
+use super::plan::{Limits, Waits};
 use super::report::Report;
 use crate::Failure;
 use keiko_rules::{Game, Move, Position, Reason, Rules, board_text};

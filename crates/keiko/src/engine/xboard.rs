@@ -2,9 +2,10 @@
 
 use super::cecp::{Command, parse};
 use super::clock::Clock;
-use super::core::{Engine, Limits, Thought, Waits, Watcher, Wish};
+use super::core::{Engine, Thought, Watcher, Wish};
 use super::input::{Closed, Input, Line};
 use super::options::Kind;
+use super::plan::{Limits, Waits};
 use super::report::{Report, Score};
 use super::setup::setup;
 use crate::Failure;
