@@ -10,6 +10,7 @@ mod dashboard;
 mod disk;
 pub mod elo;
 mod experiment;
+mod files;
 pub mod ladder;
 mod measure;
 mod memory;

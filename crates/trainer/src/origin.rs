@@ -1,7 +1,8 @@
 //! Runs that begin with what was learned before: forks of a run, and a published network's weights.
 
-use crate::checkpoint::{CheckpointError, Checkpoints, Saved, State, io, sync, write_file};
+use crate::checkpoint::{CheckpointError, Checkpoints, Saved, State};
 use crate::experiment::{Change, Experiment};
+use crate::files::{io, sync, write_file};
 use crate::run::{
     EXPERIMENT, FOLDERS, RunError, create_alone, is_run, load_rules, restore_learner,
 };

@@ -1,7 +1,8 @@
 //! The networks a run publishes: writing them, whom they are measured against, and which go when
 //! the disk has no room for all.
 
-use crate::checkpoint::{Published, State, io};
+use crate::checkpoint::{Published, State};
+use crate::files::io;
 use crate::run::{Run, RunError};
 use crate::train::{Event, Watcher};
 use keiko_network::{Network, Provenance, Weights};

@@ -9,8 +9,9 @@ pub(crate) use lock::is_held;
 pub(crate) use windows::is_held_out;
 
 use crate::arena::PlayerError;
-use crate::checkpoint::{CheckpointError, Checkpoints, Saved, State, io, write_file};
+use crate::checkpoint::{CheckpointError, Checkpoints, Saved, State};
 use crate::experiment::{Change, Experiment, ExperimentError};
+use crate::files::{io, write_file};
 use crate::metrics::{Metrics, MetricsError};
 use crate::panics::Panic;
 use crate::replay::ReplayBuffer;

@@ -2,10 +2,9 @@
 
 use super::lock::lock;
 use super::{EXPERIMENT, FOLDERS, RunError, VARIANT, new_learner};
-use crate::checkpoint::{
-    CheckpointError, Checkpoints, Saved, State, io, replace_folder, write_file,
-};
+use crate::checkpoint::{CheckpointError, Checkpoints, Saved, State};
 use crate::experiment::Experiment;
+use crate::files::{io, replace_folder, write_file};
 use keiko_rules::Rules;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

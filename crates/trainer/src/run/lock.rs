@@ -1,7 +1,7 @@
 //! The lock of a run: one process at a time.
 
 use super::RunError;
-use crate::checkpoint::io;
+use crate::files::io;
 use std::fs::File;
 use std::path::Path;
 
