@@ -37,6 +37,9 @@ const GAMES_OF_A_TEST: u64 = 100_000;
 /// Random plies of openings, where the command does not say how many.
 const OPENING_PLIES: u32 = 4;
 
+/// Lines of progress that a long match has, about.
+const PROGRESS_LINES: u64 = 50;
+
 /// Plays two players against each other: pairs of games with colours swapped, each pair from its
 /// own opening.
 ///
@@ -201,7 +204,7 @@ fn play(
 
 fn tell_progress(sheets: &Sheets, of: u64) {
     let done = sheets.len();
-    if done.is_multiple_of(10) || done == of {
+    if done.is_multiple_of((of / PROGRESS_LINES).max(10)) || done == of {
         tell!("{done} of {of} games{}", table::progress(sheets));
     }
 }
