@@ -1,13 +1,11 @@
 //! The arena: pairs of games, colours swapped, from varied openings.
 
 use crate::elo::{GameResult, PairTally};
-use crate::opponents::choices;
 use crate::panics::caught;
 use keiko_rules::{Color, Game, Move, Outcome, Reason};
 use keiko_selfplay::{
     Evaluator, Purpose, Search, SearchConfig, generator, random_moves, search_together,
 };
-use rand::RngExt;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -64,28 +62,6 @@ pub trait Player {
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct PlayerError(pub String);
-
-/// Plays any legal move, each as likely as another.
-#[derive(Clone, Debug)]
-pub struct RandomPlayer {
-    /// The seed of its choices.
-    pub seed: u64,
-}
-
-impl Player for RandomPlayer {
-    fn choose(
-        &mut self,
-        turns: &[Turn<'_>],
-        _stop: &dyn Fn() -> bool,
-    ) -> Result<Vec<Answer>, PlayerError> {
-        let mut legal = Vec::new();
-        let mut choose = |turn: &Turn<'_>| {
-            turn.game.legal_moves(&mut legal);
-            Answer::Move(legal[choices(self.seed, turn).random_range(0..legal.len())])
-        };
-        Ok(turns.iter().map(&mut choose).collect())
-    }
-}
 
 /// Searches with an evaluator, without noise: always the same move in the same game.
 pub struct SearchPlayer<E> {

@@ -98,7 +98,8 @@ pub(crate) fn describe(
 const EXHIBITED_AT_FIRST: u64 = 32;
 
 /// Whether the published network of this number, counted from 0, is exhibited: ever fewer of them,
-/// as networks change ever more slowly. All of them would be 60 MB a day in runs of minishogi.
+/// as networks change ever more slowly. All of them
+/// were 479 kB in ten minutes of minishogi.
 pub(crate) fn is_exhibited(number: u64) -> bool {
     let spacing = number.next_power_of_two() / EXHIBITED_AT_FIRST;
     number.is_multiple_of(spacing.max(1))

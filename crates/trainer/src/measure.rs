@@ -1,11 +1,12 @@
 //! A generation's figures: losses, games, rates, and the strength of published networks.
 
-use crate::arena::{Match, Played, Player, RandomPlayer, SearchPlayer, tally};
+use crate::arena::{Match, Played, Player, SearchPlayer, tally};
 use crate::checkpoint::{Phase, Published};
 use crate::clock::{Clock, Stopwatch};
 use crate::dashboard::{exhibit, is_exhibited};
 use crate::elo::Strength;
 use crate::metrics::SESSIONS_TAG;
+use crate::opponents::RandomPlayer;
 use crate::problems;
 use crate::published::{Rival, publish};
 use crate::run::{Run, RunError, now};
@@ -72,20 +73,23 @@ pub(crate) fn measure(
     *clock = Clock::start(run.experiment.machine.workers);
     begin_next_generation(run);
     run.patiently(watcher, stop, Run::save)?;
-    keep_to_bounds(run, watcher)?;
+    keep_to_bounds(run, published.is_some(), watcher)?;
     Ok(true)
 }
 
-/// Removes what is beyond the bounds of the disk, and says so.
-fn keep_to_bounds(run: &mut Run, watcher: &dyn Watcher) -> Result<(), RunError> {
+/// Removes what is beyond the bounds of the disk, and says so; there are more networks only where
+/// one was published.
+fn keep_to_bounds(run: &mut Run, published: bool, watcher: &dyn Watcher) -> Result<(), RunError> {
     let tell = |message: String| watcher.tell(&Event::Notice { message: &message });
     let removed = run.remove_old_games()?;
     if removed.segments > 0 {
         let (games, mebibytes) = (removed.games, removed.bytes >> 20);
         tell(format!("removed the oldest {games} games, {mebibytes} MiB: machine.games_mebibytes"));
     }
-    for step in run.remove_networks()? {
-        tell(format!("removed network {step}: machine.networks_mebibytes"));
+    if published {
+        for step in run.remove_networks()? {
+            tell(format!("removed network {step}: machine.networks_mebibytes"));
+        }
     }
     Ok(())
 }

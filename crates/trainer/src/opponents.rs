@@ -12,8 +12,30 @@ const WON: i32 = 1_000_000;
 
 /// The generator of a player's choices at a turn: every move of every game has its own, since a ply
 /// fits in 16 bits.
-pub(crate) fn choices(seed: u64, turn: &Turn<'_>) -> ChaCha8Rng {
+fn choices(seed: u64, turn: &Turn<'_>) -> ChaCha8Rng {
     generator(seed, Purpose::Play, turn.number << 16 | turn.game.ply() as u64)
+}
+
+/// Plays any legal move, each as likely as another.
+#[derive(Clone, Debug)]
+pub struct RandomPlayer {
+    /// The seed of its choices.
+    pub seed: u64,
+}
+
+impl Player for RandomPlayer {
+    fn choose(
+        &mut self,
+        turns: &[Turn<'_>],
+        _stop: &dyn Fn() -> bool,
+    ) -> Result<Vec<Answer>, PlayerError> {
+        let mut legal = Vec::new();
+        let mut choose = |turn: &Turn<'_>| {
+            turn.game.legal_moves(&mut legal);
+            Answer::Move(legal[choices(self.seed, turn).random_range(0..legal.len())])
+        };
+        Ok(turns.iter().map(&mut choose).collect())
+    }
 }
 
 /// Ends the game with a win where one move does that; else plays any legal move, each as likely as

@@ -4,10 +4,11 @@
 use keiko_rules::{Game, Move, Reason, Rules};
 use keiko_selfplay::{SearchConfig, UniformEvaluator};
 use keiko_trainer::arena::{
-    Answer, Cause, Fault, Match, Played, Player, PlayerError, RandomPlayer, SearchPlayer, Turn,
+    Answer, Cause, Fault, Match, Played, Player, PlayerError, SearchPlayer, Turn,
     first_players_color, tally,
 };
 use keiko_trainer::elo::GameResult;
+use keiko_trainer::opponents::RandomPlayer;
 use std::sync::Arc;
 
 fn contest(pairs: u64, side_by_side: usize) -> Match {

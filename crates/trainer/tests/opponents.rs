@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used)]
 
 use keiko_rules::{Game, Rules};
-use keiko_trainer::arena::{Answer, Match, Player, RandomPlayer, Turn, tally};
-use keiko_trainer::opponents::{MatePlayer, MaterialPlayer};
+use keiko_trainer::arena::{Answer, Match, Player, Turn, tally};
+use keiko_trainer::opponents::{MatePlayer, MaterialPlayer, RandomPlayer};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 

@@ -10,7 +10,7 @@ use crate::players::SEARCH;
 use keiko_network::{Network, TeamEvaluator};
 use keiko_rules::{Game, Move, Rules};
 use keiko_selfplay::{
-    Evaluator, Findings, Line, Proof, Purpose, Search, SearchConfig, Slot, Wdl, Win, generator,
+    Findings, Line, Proof, Purpose, Search, SearchConfig, Slot, Wdl, Win, generator,
 };
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -283,15 +283,8 @@ impl Engine {
 
     /// A batch of simulations; whether there was anything left to do.
     fn simulate(&mut self) -> bool {
-        let evaluator = &mut self.loaded.as_mut().expect("a network is loaded").evaluator;
-        let most = evaluator.batch_size();
-        self.search.gather(evaluator, most, &mut self.slots);
-        if self.slots.is_empty() {
-            return false;
-        }
-        evaluator.run();
-        self.slots.iter().for_each(|&slot| self.search.backup(evaluator.read(slot)));
-        true
+        let loaded = self.loaded.as_mut().expect("a network is loaded");
+        loaded.simulate(&mut self.search, &mut self.slots)
     }
 
     /// Whether more simulations would change nothing.

@@ -3,7 +3,7 @@
 use crate::players::SEARCH;
 use keiko_network::{Precision, TeamEvaluator};
 use keiko_rules::{Game, Rules};
-use keiko_selfplay::{Evaluator, Purpose, Search, generator};
+use keiko_selfplay::{Evaluator, Purpose, Search, Slot, generator};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
@@ -26,18 +26,24 @@ impl Loaded {
     /// Measures simulations a second, and warms up what computes.
     pub(super) fn measure(&mut self, rules: &Arc<Rules>) {
         let mut search = Search::new(Game::new(Arc::clone(rules)), SEARCH);
-        let (most, mut slots) = (self.evaluator.batch_size(), Vec::new());
+        let mut slots = Vec::new();
         let began = Instant::now();
         search.begin(SEARCH.budget(PROBE, 0.0), &mut generator(0, Purpose::Play, 0));
-        loop {
-            search.gather(&mut self.evaluator, most, &mut slots);
-            if slots.is_empty() {
-                break;
-            }
-            self.evaluator.run();
-            slots.iter().for_each(|&slot| search.backup(self.evaluator.read(slot)));
-        }
+        while self.simulate(&mut search, &mut slots) {}
         self.rate =
             f64::from(search.simulations().max(1)) / began.elapsed().as_secs_f64().max(1e-3);
+    }
+
+    /// A batch of simulations; whether there was anything left to do.
+    pub(super) fn simulate(&mut self, search: &mut Search, slots: &mut Vec<Slot>) -> bool {
+        let evaluator = &mut self.evaluator;
+        let most = evaluator.batch_size();
+        search.gather(evaluator, most, slots);
+        if slots.is_empty() {
+            return false;
+        }
+        evaluator.run();
+        slots.iter().for_each(|&slot| search.backup(evaluator.read(slot)));
+        true
     }
 }

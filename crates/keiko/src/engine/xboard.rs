@@ -302,15 +302,11 @@ impl Front {
 }
 
 fn has_move(game: &Game) -> bool {
-    let mut legal = Vec::new();
-    game.legal_moves(&mut legal);
-    !legal.is_empty()
+    game.rules().has_legal_move(game.position())
 }
 
 fn is_legal(game: &Game, mv: Move) -> bool {
-    let mut legal = Vec::new();
-    game.legal_moves(&mut legal);
-    legal.contains(&mv)
+    game.rules().is_legal(game.position(), mv)
 }
 
 /// `PLY SCORE TIME NODES LINE`, the time in hundredths of a second.
