@@ -5,10 +5,10 @@ use crate::players::{SEARCH, parse_precision};
 use keiko_network::{Network, TeamEvaluator};
 use keiko_rules::{Game, Move, Rules};
 use keiko_selfplay::{
-    Evaluator, MateSolver, Proof, ProofSolver, Purpose, Search, SearchConfig, Verdict, Wdl, Win,
-    generator,
+    MateSolver, Proof, ProofSolver, Purpose, Search, SearchConfig, Verdict, Wdl, Win, generator,
 };
 use std::cmp::Reverse;
+use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -162,14 +162,11 @@ impl Analyst {
         let (wins, forced) = self.forced(&mut game.clone());
         let mut search = Search::new(game.clone(), SHOWN);
         search.begin(SHOWN.budget(simulations, 0.0), &mut generator(0, Purpose::Play, 0));
-        let mut slots = Vec::new();
+        let mut waiting = VecDeque::new();
         loop {
-            search.gather(&mut self.evaluator, LEAVES, &mut slots);
-            if slots.is_empty() {
-                break;
-            }
-            self.evaluator.run();
-            slots.iter().for_each(|&slot| search.backup(self.evaluator.read(slot)));
+            search.gather(&mut self.evaluator, LEAVES, &mut waiting);
+            let Some(slot) = waiting.pop_front() else { break };
+            search.backup(self.evaluator.finish(slot));
         }
         let found = search.finish();
         let policy = match wins.len() {

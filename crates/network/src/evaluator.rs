@@ -145,6 +145,16 @@ impl NetworkEvaluator {
         self.values.clear();
     }
 
+    /// Takes a position into the batch as [`NetworkEvaluator::push`] would, already encoded.
+    pub(crate) fn push_encoded(&mut self, input: &[f32], labels: &[u32]) -> Slot {
+        self.begin();
+        self.inputs.extend_from_slice(input);
+        let first = self.labels.len();
+        self.labels.extend_from_slice(labels);
+        self.slots.push(first..self.labels.len());
+        Slot(self.slots.len() - 1)
+    }
+
     /// Evaluates the positions of these slots.
     fn pass(&mut self, slots: Range<usize>) {
         let size = self.encoding.planes() * self.encoding.squares();

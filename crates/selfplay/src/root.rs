@@ -127,9 +127,12 @@ impl Search {
             return by_visits(&visits, self.budget.noise, self.lot);
         }
         let edges = self.tree.node(NodeId::ROOT).edges();
-        let prior = |&i: &usize| self.tree.priors[edges.start + i];
-        let open = (0..visits.len()).filter(|i| !self.tree.loses(edges.start + i));
-        open.max_by(|a, b| prior(a).total_cmp(&prior(b))).unwrap_or(0)
+        // Bits of floats that are not negative are ordered as the floats are.
+        let prior = |i: usize| self.tree.priors[edges.start + i].to_bits();
+        let allowed = |&i: &usize| self.allows(self.tree.moves[edges.start + i]);
+        let rank = |&i: &usize| (!self.tree.loses(edges.start + i), prior(i));
+        let all = (0..visits.len()).filter(allowed);
+        all.max_by_key(rank).expect("some move may be played")
     }
 
     /// The move to play. Gumbel: the best of the most visited considered moves, leaving out those

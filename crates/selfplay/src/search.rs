@@ -244,13 +244,17 @@ impl Search {
         None
     }
 
-    /// Selects up to `most` leaves, which wait together.
-    pub fn gather(&mut self, evaluator: &mut impl Evaluator, most: usize, slots: &mut Vec<Slot>) {
-        slots.clear();
+    /// Selects leaves until `most` wait together, those in `slots` among them.
+    pub fn gather(
+        &mut self,
+        evaluator: &mut impl Evaluator,
+        most: usize,
+        slots: &mut VecDeque<Slot>,
+    ) {
         while slots.len() < most
             && let Some(slot) = self.select(evaluator)
         {
-            slots.push(slot);
+            slots.push_back(slot);
         }
     }
 

@@ -159,6 +159,7 @@ impl Search {
             let visits = tree.visits[edge];
             let forced = is_root && self.budget.explores && visits > 0;
             let score = match tree.proofs[edge] {
+                _ if is_root && !self.allows(tree.moves[edge]) => return f32::NEG_INFINITY,
                 Some(Proof::Loss(_)) => return f32::MIN,
                 _ if forced && (visits as f32) < puct.forced(prior, total) => return f32::MAX,
                 Some(proof) => proof.value().score(),

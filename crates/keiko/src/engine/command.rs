@@ -56,6 +56,8 @@ pub(crate) struct Go {
     pub(crate) ponder: bool,
     /// These moves alone; empty: all.
     pub(crate) searchmoves: Vec<String>,
+    /// What was not understood, and is passed over: a move has to be answered all the same.
+    pub(crate) problems: Vec<Problem>,
 }
 
 /// Why a line is not understood, for people.
@@ -71,7 +73,7 @@ pub(crate) fn parse(line: &str, start_word: &str) -> Result<Command, Problem> {
         Some("setoption") => set_option(words)?,
         Some("usinewgame" | "ucinewgame") => Command::NewGame,
         Some("position") => position(words, start_word)?,
-        Some("go") => go(words)?,
+        Some("go") => go(words),
         Some("stop") => Command::Stop,
         Some("ponderhit") => Command::PonderHit,
         Some("gameover") => Command::GameOver,
@@ -134,24 +136,29 @@ const GO_WORDS: [&str; 13] = [
     "searchmoves",
 ];
 
-fn go(mut words: SplitWhitespace<'_>) -> Result<Command, Problem> {
+fn go(mut words: SplitWhitespace<'_>) -> Command {
     let (mut go, mut mate) = (Go::default(), None);
     let mut next = words.next();
     while let Some(word) = next {
         let mut number = || {
-            let text = words.next().ok_or_else(|| format!("`{word}` lacks its number"))?;
-            number_of(text).ok_or_else(|| format!("`{word} {}` is no number", shortened(text)))
+            let text = words.next();
+            let number = text.and_then(number_of);
+            if number.is_none() {
+                let found = text.map_or("nothing".to_owned(), shortened);
+                go.problems.push(format!("`{word}` is followed by a number, not by {found}"));
+            }
+            number
         };
         match word {
-            "btime" => go.left[0] = Some(number()?),
-            "wtime" => go.left[1] = Some(number()?),
-            "binc" => go.increments[0] = number()?,
-            "winc" => go.increments[1] = number()?,
-            "byoyomi" => go.byoyomi = number()?,
-            "movestogo" => go.moves_to_go = Some(number()?),
-            "movetime" => go.movetime = Some(number()?),
-            "nodes" => go.nodes = Some(number()?),
-            "depth" => go.depth = Some(number()?),
+            "btime" => go.left[0] = number(),
+            "wtime" => go.left[1] = number(),
+            "binc" => go.increments[0] = number().unwrap_or(0),
+            "winc" => go.increments[1] = number().unwrap_or(0),
+            "byoyomi" => go.byoyomi = number().unwrap_or(0),
+            "movestogo" => go.moves_to_go = number(),
+            "movetime" => go.movetime = number(),
+            "nodes" => go.nodes = number(),
+            "depth" => go.depth = number(),
             "infinite" => go.infinite = true,
             "ponder" => go.ponder = true,
             "mate" => mate = Some(words.next().and_then(number_of)),
@@ -163,11 +170,11 @@ fn go(mut words: SplitWhitespace<'_>) -> Result<Command, Problem> {
                 }
                 continue;
             }
-            other => return Err(format!("`go {}` is not known here", shortened(other))),
+            other => go.problems.push(format!("`go {}` is not known here", shortened(other))),
         }
         next = words.next();
     }
-    Ok(mate.map_or(Command::Go(go), |milliseconds| Command::Mate { milliseconds }))
+    mate.map_or(Command::Go(go), |milliseconds| Command::Mate { milliseconds })
 }
 
 /// A number of milliseconds or nodes. GUIs write a clock that ran out below zero.
@@ -224,11 +231,14 @@ mod tests {
         assert_eq!(usi("go mate 500"), Ok(Command::Mate { milliseconds: Some(500) }));
         assert_eq!(usi("go"), Ok(Command::Go(Go::default())));
         for (wrong, part) in [
-            ("go nodes", "lacks its number"),
-            ("go nodes x", "no number"),
-            ("go fast", "not known"),
+            ("go nodes", "not by nothing"),
+            ("go nodes x depth 3", "not by x"),
+            ("go fast depth 3", "not known"),
         ] {
-            assert!(usi(wrong).unwrap_err().contains(part), "{wrong}");
+            let go = go(wrong);
+            assert!(go.problems[0].contains(part), "{wrong}");
+            assert_eq!((go.problems.len(), go.nodes), (1, None));
+            assert_eq!(go.depth, wrong.contains("depth").then_some(3));
         }
         assert!(usi(&"x".repeat(1000)).unwrap_err().len() < 100);
     }

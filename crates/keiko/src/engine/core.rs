@@ -2,16 +2,15 @@
 
 use super::loaded::{LEAVES_A_THREAD, Loaded};
 use super::options::Options;
-use super::plan::{Limits, Plan, TELLING};
+use super::plan::{Limits, Plan};
 use super::report::Report;
 use super::shortest::shortest_win;
 use crate::Failure;
 use crate::players::SEARCH;
 use keiko_network::{Network, TeamEvaluator};
 use keiko_rules::{Game, Move, Rules};
-use keiko_selfplay::{
-    Findings, Line, Proof, Purpose, Search, SearchConfig, Slot, Wdl, Win, generator,
-};
+use keiko_selfplay::{Findings, Line, Proof, Purpose, Search, SearchConfig, Wdl, Win, generator};
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -79,7 +78,6 @@ pub(crate) struct Engine {
     config: SearchConfig,
     /// Whether the last search was allowed some moves only.
     is_restricted: bool,
-    slots: Vec<Slot>,
     /// Searches in a row that said the game is lost.
     hopeless: u32,
     /// What chance is drawn from where the options leave that to the clock.
@@ -113,7 +111,6 @@ impl Engine {
             search,
             config: SEARCH,
             is_restricted: false,
-            slots: Vec::new(),
             hopeless: 0,
             clock_seed,
             searches: 0,
@@ -148,8 +145,8 @@ impl Engine {
         let inference = network.inference(wanted.1)?;
         let shape = (wanted.2 as usize, LEAVES_A_THREAD);
         let evaluator = TeamEvaluator::new(&network.weights, &encoding, shape, &inference);
-        let mut loaded = Loaded { wanted, evaluator, rate: 1.0 };
-        loaded.measure(&rules);
+        let mut loaded = Loaded { wanted, evaluator, waiting: VecDeque::new() };
+        loaded.warm_up(&rules);
         self.loaded = Some(loaded);
         if rules.hash() != self.rules.hash() || rules.name() != self.rules.name() {
             self.rules = Arc::clone(&rules);
@@ -200,18 +197,9 @@ impl Engine {
         watcher: &mut impl Watcher,
     ) -> Result<Thought, Failure> {
         self.make_ready()?;
-        self.prepare(&limits.only);
         let mut plan = Plan::new(limits, &self.options);
-        let mut nodes = 0;
-        let mut end = End::Complete;
-        while let Some(simulations) = plan.round(nodes, self.rate()) {
-            end = self.round(simulations, &mut plan, nodes, watcher);
-            nodes += u64::from(self.search.simulations());
-            let settled = self.is_settled();
-            if matches!(end, End::Cut | End::Aborted) || settled {
-                break;
-            }
-        }
+        self.prepare(&limits.only, &plan);
+        let mut end = self.search(&mut plan, watcher);
         while plan.waits && end != End::Aborted {
             match watcher.wait() {
                 Wish::GoOn => {}
@@ -219,12 +207,12 @@ impl Engine {
                 Wish::Abort => end = End::Aborted,
             }
         }
-        Ok(self.conclude(&plan, nodes, end))
+        Ok(self.conclude(&plan, end))
     }
 
-    /// Makes the search ready for what the options ask.
-    fn prepare(&mut self, only: &[Move]) {
-        let config = self.options.weakness().map_or(SEARCH, |it| it.search(SEARCH));
+    /// Makes the search ready for what is planned.
+    fn prepare(&mut self, only: &[Move], plan: &Plan) {
+        let config = plan.weakness.map_or(SEARCH, |it| it.search(SEARCH));
         let is_full = 4 * self.search.memory() > 3 * self.memory_limit();
         if config != self.config || is_full {
             self.config = config;
@@ -237,23 +225,25 @@ impl Engine {
         self.searches += 1;
     }
 
-    /// Searches with a budget until it is spent, or the plan or whoever watches says so.
-    fn round(
-        &mut self,
-        simulations: u32,
-        plan: &mut Plan,
-        before: u64,
-        watcher: &mut impl Watcher,
-    ) -> End {
-        let mut budget = self.config.budget(simulations, plan.noise);
+    /// Searches until the plan or whoever watches says so, or nothing is left to look at.
+    fn search(&mut self, plan: &mut Plan, watcher: &mut impl Watcher) -> End {
+        let mut budget = self.config.budget(plan.simulations(), plan.noise());
         if plan.allowed > 0 {
             budget.considered = budget.considered.min(plan.allowed);
         }
         let mut random = generator(self.seed(), Purpose::Play, self.searches);
         self.search.begin(budget, &mut random);
+        let end = self.simulate(plan, watcher);
+        self.loaded.as_mut().expect("a network is loaded").settle(&mut self.search);
+        end
+    }
+
+    /// One simulation after the other.
+    fn simulate(&mut self, plan: &mut Plan, watcher: &mut impl Watcher) -> End {
         loop {
             let begun = Instant::now();
-            if !self.simulate() {
+            let loaded = self.loaded.as_mut().expect("a network is loaded");
+            if !loaded.simulate(&mut self.search) {
                 return End::Complete;
             }
             match watcher.wish(plan.waits) {
@@ -263,36 +253,20 @@ impl Engine {
                     return End::Cut;
                 }
                 Wish::Abort => return End::Aborted,
-                Wish::Play => {
-                    plan.play();
-                    return End::Interrupted;
-                }
+                Wish::Play => plan.play(),
             }
             let is_full = self.search.memory() >= self.memory_limit();
-            if plan.is_late(begun.elapsed()) || is_full || self.is_deep(plan) {
+            // What waits is still to be taken in, each thread its share.
+            let rest = begun.elapsed() * LEAVES_A_THREAD as u32;
+            if plan.is_late(rest) || is_full || self.is_deep(plan) {
                 return End::Cut;
             }
             if plan.reported.elapsed() >= REPORT_EVERY {
-                let nodes = before + u64::from(self.search.simulations());
-                let report = self.report(plan, nodes);
+                let report = self.report(plan);
                 watcher.report(&self.rules, &report);
                 plan.reported = Instant::now();
             }
         }
-    }
-
-    /// A batch of simulations; whether there was anything left to do.
-    fn simulate(&mut self) -> bool {
-        let loaded = self.loaded.as_mut().expect("a network is loaded");
-        loaded.simulate(&mut self.search, &mut self.slots)
-    }
-
-    /// Whether more simulations would change nothing.
-    fn is_settled(&mut self) -> bool {
-        let (mut legal, proven) = (Vec::new(), self.search.lines(1));
-        self.game().legal_moves(&mut legal);
-        let wins = |line: &keiko_selfplay::Line| matches!(line.proof, Some(Proof::Win(_)));
-        legal.len() <= 1 || proven.first().is_some_and(wins) || self.search.simulations() == 0
     }
 
     fn is_deep(&mut self, plan: &Plan) -> bool {
@@ -301,17 +275,11 @@ impl Engine {
     }
 
     /// The move, and what there is to say about it.
-    fn conclude(&mut self, plan: &Plan, nodes: u64, end: End) -> Thought {
-        let elapsed = plan.began.elapsed();
-        if nodes >= TELLING
-            && let Some(loaded) = &mut self.loaded
-        {
-            loaded.rate = nodes as f64 / elapsed.as_secs_f64().max(1e-3);
-        }
+    fn conclude(&mut self, plan: &Plan, end: End) -> Thought {
         if end != End::Complete {
             self.search.level();
         }
-        let mut report = self.report(plan, nodes);
+        let mut report = self.report(plan);
         let Findings { mut mv, root, proof, .. } = self.search.finish();
         if end == End::Complete
             && plan.may_take_longer()
@@ -346,11 +314,11 @@ impl Engine {
         shortest_win(self.game(), plies, simulations.saturating_mul(POSITIONS_A_SIMULATION))
     }
 
-    fn report(&mut self, plan: &Plan, nodes: u64) -> Report {
+    fn report(&mut self, plan: &Plan) -> Report {
         let fullness = 1000 * self.search.memory() / self.memory_limit();
         Report {
             elapsed: plan.began.elapsed(),
-            nodes,
+            nodes: self.search.simulations().into(),
             deepest: self.search.deepest(),
             fullness: fullness.min(1000) as u32,
             lines: self.search.lines(self.options.lines as usize),
@@ -361,24 +329,18 @@ impl Engine {
         (self.options.memory as usize) << 20
     }
 
-    fn rate(&self) -> f64 {
-        self.loaded.as_ref().map_or(1.0, |loaded| loaded.rate)
-    }
-
     fn seed(&self) -> u64 {
         if self.options.seed == 0 { self.clock_seed } else { self.options.seed.into() }
     }
 }
 
-/// How a round of a search ended.
+/// How a search ended.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 enum End {
-    /// By its budget.
+    /// By its budget, or because nothing was left to look at.
     Complete,
     /// Before that, by a limit or a wish.
     Cut,
-    /// For another round, with another budget.
-    Interrupted,
     /// Nobody wants to know.
     Aborted,
 }

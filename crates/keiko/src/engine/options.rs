@@ -2,7 +2,7 @@
 
 use keiko_network::Precision;
 use keiko_rules::nearest;
-use keiko_selfplay::SearchConfig;
+use keiko_selfplay::{SearchConfig, SearchKind};
 use std::path::PathBuf;
 
 /// Most simulations of a search.
@@ -162,6 +162,8 @@ impl Weakness {
     /// A search that overlooks what a player of this strength does.
     pub(crate) fn search(&self, full: SearchConfig) -> SearchConfig {
         SearchConfig {
+            // Its noise is drawn over all moves, not only those that were looked at.
+            kind: SearchKind::Gumbel,
             leaf_mate_plies: 0,
             root_mate_plies: full.root_mate_plies.min(self.mate_plies),
             root_proof_nodes: 0,

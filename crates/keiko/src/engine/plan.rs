@@ -1,15 +1,9 @@
 //! How long a search goes on: its limits, and what they allow as it stands.
 
 use super::clock::Clock;
-use super::options::{MOST_SIMULATIONS, Options};
+use super::options::{Options, Weakness};
 use keiko_rules::Move;
 use std::time::{Duration, Instant};
-
-/// Fewest simulations that say something about the speed.
-pub(super) const TELLING: u64 = 64;
-
-/// Simulations that a search without a limit begins with; each of its rounds has twice as many.
-const FIRST_ROUND: u32 = 512;
 
 /// What a search may take, and what it is about.
 #[derive(Clone, Debug)]
@@ -58,8 +52,8 @@ pub(super) struct Plan {
     pub(super) waits: bool,
     /// Whether the search is a move of the engine's own.
     pub(super) counts: bool,
-    pub(super) noise: f32,
-    pub(super) next_round: u32,
+    /// How play is weakened, if it is.
+    pub(super) weakness: Option<Weakness>,
     pub(super) reported: Instant,
 }
 
@@ -85,8 +79,7 @@ impl Plan {
             allowed: limits.only.len(),
             waits,
             counts: !analysis,
-            noise: weakness.map_or(0.0, |it| it.noise),
-            next_round: FIRST_ROUND,
+            weakness,
             reported: Instant::now(),
         }
     }
@@ -97,36 +90,23 @@ impl Plan {
         self.waits = false;
     }
 
-    /// Simulations of the next round, after so many; `None` where enough is known.
-    pub(super) fn round(&mut self, done: u64, rate: f64) -> Option<u32> {
-        let left = self.nodes.map(|nodes| nodes.max(1).saturating_sub(done));
-        if left == Some(0) {
-            return None;
-        }
-        let timed = self.deadline.map(|deadline| {
-            let left = deadline.saturating_duration_since(Instant::now()).as_secs_f64();
-            (rate * left) as u64
-        });
-        // The rest of a clock that is too short for a round worth its while is saved.
-        if done > 0 && timed.is_some_and(|timed| timed < TELLING.max(done / 4)) {
-            return None;
-        }
-        let growing = (timed.is_none() && left.is_none()).then(|| {
-            self.next_round = self.next_round.saturating_mul(2).min(MOST_SIMULATIONS);
-            u64::from(self.next_round / 2)
-        });
-        let most = u64::from(MOST_SIMULATIONS);
-        let simulations = [left, timed, growing].into_iter().flatten().min().unwrap_or(most);
-        Some(simulations.clamp(1, most) as u32)
+    /// How much of the choice of a move is left to chance.
+    pub(super) fn noise(&self) -> f32 {
+        self.weakness.map_or(0.0, |it| it.noise)
+    }
+
+    /// Simulations at most: something else ends a search that is not limited by them.
+    pub(super) fn simulations(&self) -> u32 {
+        self.nodes.map_or(u32::MAX, |nodes| u32::try_from(nodes.max(1)).unwrap_or(u32::MAX))
     }
 
     /// Whether no clock runs, and the play is neither weakened nor restricted.
     pub(super) fn may_take_longer(&self) -> bool {
-        self.deadline.is_none() && self.allowed == 0 && self.noise == 0.0
+        self.deadline.is_none() && self.allowed == 0 && self.weakness.is_none()
     }
 
-    /// Whether another batch like the last one would end too late.
-    pub(super) fn is_late(&self, batch: Duration) -> bool {
-        self.deadline.is_some_and(|deadline| Instant::now() + batch >= deadline)
+    /// Whether so much more time would be too much.
+    pub(super) fn is_late(&self, rest: Duration) -> bool {
+        self.deadline.is_some_and(|deadline| Instant::now() + rest >= deadline)
     }
 }

@@ -128,6 +128,7 @@ impl Front {
     }
 
     fn go(&mut self, go: &Go, at: Instant, input: &mut Input) {
+        go.problems.iter().for_each(|problem| complain(problem));
         let limits = self.limits(go, at);
         let mut listener = self.listener(input);
         if let Some(answer) = self.answer_without_thought() {

@@ -3,6 +3,7 @@
 use super::*;
 use crate::{Purpose, UniformEvaluator, generator};
 use keiko_rules::Rules;
+use std::collections::VecDeque;
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -23,14 +24,14 @@ fn budget(simulations: u32) -> Budget {
 /// Runs a search that was begun, up to so many leaves waiting at once.
 fn run(search: &mut Search, together: usize) {
     let mut evaluator = UniformEvaluator::default();
-    let mut slots = Vec::new();
+    let mut slots = VecDeque::new();
     loop {
         search.gather(&mut evaluator, together, &mut slots);
         if slots.is_empty() {
             return;
         }
         evaluator.run();
-        slots.iter().for_each(|&slot| search.backup(evaluator.read(slot)));
+        slots.drain(..).for_each(|slot| search.backup(evaluator.read(slot)));
     }
 }
 
@@ -107,7 +108,7 @@ fn many_leaves_of_one_tree_wait_together() {
         assert_eq!(search.select(&mut evaluator), None, "all else waits for the root");
         evaluator.run();
         search.backup(evaluator.read(root));
-        let mut slots = Vec::new();
+        let mut slots = VecDeque::new();
         search.gather(&mut evaluator, 8, &mut slots);
         assert_eq!((slots.len(), search.waiting.len()), (8, 8));
         let begun: u32 = search.tree.visits[search.tree.node(NodeId::ROOT).edges()].iter().sum();
@@ -180,4 +181,28 @@ fn moves_have_lines_and_chances() {
     let other = Move::from_usi(&rules, search.game().position(), "5d5c").unwrap();
     search.advance(other);
     assert!(search.line(other).is_empty(), "it is no move any more");
+}
+
+/// Only what is allowed is looked at and played, by both searches, with any number of simulations.
+#[test]
+fn a_restricted_root_plays_what_is_allowed() {
+    for kind in [SearchKind::Gumbel, SearchKind::Puct] {
+        for simulations in [0, 1, 50] {
+            let mut search = search("minishogi", None, kind);
+            let only: Vec<Move> = ["5d5c", "4e4d"]
+                .iter()
+                .map(|usi| {
+                    Move::from_usi(search.game().rules(), search.game().position(), usi).unwrap()
+                })
+                .collect();
+            search.restrict(&only);
+            let budget = Budget { considered: 2, ..budget(simulations) };
+            search.begin(budget, &mut generator(7, Purpose::Play, 0));
+            run(&mut search, 4);
+            assert!(search.lines(10).iter().all(|line| only.contains(&line.moves[0])));
+            let looked_at = search.root_moves().into_iter().filter(|it| it.visits > 0);
+            assert!(looked_at.into_iter().all(|it| only.contains(&it.mv)));
+            assert!(only.contains(&search.finish().mv), "{kind:?} {simulations}");
+        }
+    }
 }
