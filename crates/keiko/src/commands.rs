@@ -21,4 +21,5 @@ pub(crate) mod schema;
 mod selection;
 pub(crate) mod show;
 pub(crate) mod status;
+pub(crate) mod strength;
 pub(crate) mod train;

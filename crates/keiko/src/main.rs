@@ -15,6 +15,7 @@ mod stop;
 mod watch;
 
 use clap::{CommandFactory, Parser, Subcommand};
+use commands::strength;
 use commands::{analyze, measure, openings};
 use commands::{bench, check, export, fork, games, inspect, matches, perft, show, train};
 use commands::{completions, doctor, init, ladder, report, schema, status};
@@ -40,6 +41,7 @@ enum Command {
     Report(report::Arguments),
     Match(Box<matches::Arguments>),
     Ladder(ladder::Arguments),
+    Strength(Box<strength::Arguments>),
     Engine(commands::engine::Arguments),
     Analyze(analyze::Arguments),
     Openings(openings::Arguments),
@@ -70,6 +72,7 @@ fn main() -> ExitCode {
         Command::Report(arguments) => report::run(&arguments),
         Command::Match(arguments) => matches::run(&arguments),
         Command::Ladder(arguments) => ladder::run(&arguments),
+        Command::Strength(arguments) => strength::run(&arguments),
         Command::Engine(arguments) => commands::engine::run(&arguments),
         Command::Analyze(arguments) => analyze::run(&arguments),
         Command::Openings(arguments) => openings::run(&arguments),

@@ -195,6 +195,7 @@ impl Watcher for Terminal {
                 self.say(&format!("generation {generation} against {rival}: {strength}"));
             }
             Event::Notice { message } => self.insist(message),
+            Event::Stopped { .. } => (),
             Event::Generation { generation, step, figures } => {
                 if let Some(elo) = figure(figures, "arena/elo") {
                     self.lock().elo = Some(elo);

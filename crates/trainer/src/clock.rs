@@ -92,6 +92,11 @@ impl Clock {
         self.idle_learning += idle - waited;
     }
 
+    /// Positions evaluated in play.
+    pub(crate) fn evaluations(&self) -> u64 {
+        self.evaluations
+    }
+
     /// Counts a learner step on so many threads.
     pub(crate) fn stepped(&mut self, elapsed: Duration, threads: usize) {
         self.learning += elapsed * threads as u32 / self.cores as u32;

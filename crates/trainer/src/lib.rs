@@ -47,7 +47,7 @@ pub use records::Records;
 pub use recovery::Recovery;
 pub use replay::ReplayBuffer;
 pub use run::{Opened, Run, RunError};
-pub use statistics::resident_mebibytes;
+pub use statistics::{processor_seconds, resident_mebibytes};
 pub use status::Status;
 pub use train::{Event, Finish, Watcher, train};
 pub use workers::{Beside, Work, Workers};

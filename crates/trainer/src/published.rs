@@ -17,7 +17,7 @@ const NETWORKS: &str = "networks";
 
 /// Puts the averaged network into `networks/<step>`, unless it is there already.
 pub(crate) fn publish(run: &Run) -> Result<Network, RunError> {
-    let network = network(run);
+    let network = run.network();
     let dir = folder(run, run.learner.steps());
     if Network::load(&dir).is_ok() {
         return Ok(network);
@@ -29,17 +29,19 @@ pub(crate) fn publish(run: &Run) -> Result<Network, RunError> {
     Ok(network)
 }
 
-/// The averaged network as it stands.
-fn network(run: &Run) -> Network {
-    let provenance = Provenance {
-        step: run.learner.steps(),
-        games: run.state.games,
-        positions: run.state.positions,
-        licence: LICENCE.to_owned(),
-    };
-    let weights = run.learner.average().clone();
-    let calibration = run.calibrate(&weights);
-    Network::new(&run.encoding, weights, calibration, provenance)
+impl Run {
+    /// The averaged network as it stands.
+    pub fn network(&self) -> Network {
+        let provenance = Provenance {
+            step: self.learner.steps(),
+            games: self.state.games,
+            positions: self.state.positions,
+            licence: LICENCE.to_owned(),
+        };
+        let weights = self.learner.average().clone();
+        let calibration = self.calibrate(&weights);
+        Network::new(&self.encoding, weights, calibration, provenance)
+    }
 }
 
 /// Where the network of a step is published.

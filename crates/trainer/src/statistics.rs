@@ -158,7 +158,7 @@ const TICKS_PER_SECOND: f64 = 100.0;
 
 /// Processor time of this process so far in seconds, all threads together, where the system tells
 /// it.
-pub(crate) fn processor_seconds() -> Option<f64> {
+pub fn processor_seconds() -> Option<f64> {
     let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
     // The second field is the program's name in brackets and may hold anything; user and system
     // time are the 14th and 15th.

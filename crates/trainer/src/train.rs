@@ -60,6 +60,11 @@ pub enum Event<'a> {
         /// It, in words.
         message: &'a str,
     },
+    /// The run stops in the middle of a generation.
+    Stopped {
+        /// Positions evaluated in play that no generation's figures tell of.
+        evaluations: u64,
+    },
     /// A generation is complete.
     Generation {
         /// The generation.
@@ -120,6 +125,7 @@ fn go_on(run: &mut Run, watcher: &dyn Watcher, stop: &AtomicBool) -> Result<Fini
             Ok(true) => (),
             Ok(false) => {
                 run.patiently(watcher, stop, Run::save)?;
+                watcher.tell(&Event::Stopped { evaluations: clock.evaluations() });
                 return Ok(Finish::Stopped);
             }
             Err(error) => {
