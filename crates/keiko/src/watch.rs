@@ -197,7 +197,7 @@ impl Watcher for Terminal {
             Event::Notice { message } => self.insist(message),
             Event::Stopped { .. } => (),
             Event::Generation { generation, step, figures } => {
-                if let Some(elo) = figure(figures, "arena/elo") {
+                if let Some(elo) = elo(figures) {
                     self.lock().elo = Some(elo);
                 }
                 self.say(&summary(generation, step, figures));
@@ -221,7 +221,6 @@ const SUMMARY: &[(&str, &str, usize)] = &[
     ("busy", "system/busy_share", 2),
     ("games/s", "system/games_per_second", 1),
     ("evaluations/s", "system/evaluations_per_second", 0),
-    ("Elo", "arena/elo", 0),
 ];
 
 fn summary(generation: u64, step: u64, figures: &[(String, f64)]) -> String {
@@ -231,7 +230,15 @@ fn summary(generation: u64, step: u64, figures: &[(String, f64)]) -> String {
             line += &format!(" {name} {value:.digits$},");
         }
     }
+    if let Some(elo) = elo(figures) {
+        line += &format!(" Elo {elo:.0}");
+    }
     line.trim_end_matches(',').to_owned()
+}
+
+/// The ladder's Elo where there is one: it tells more than the arena's.
+fn elo(figures: &[(String, f64)]) -> Option<f64> {
+    figure(figures, "ladder/elo").or_else(|| figure(figures, "arena/elo"))
 }
 
 fn figure(figures: &[(String, f64)], tag: &str) -> Option<f64> {

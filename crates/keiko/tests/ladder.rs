@@ -40,6 +40,10 @@ fn a_ladder_grows_with_each_call_and_goes_on_as_if_at_once() {
         assert!(table.contains(player), "{player}: {table}");
     }
     assert!(table.lines().any(|line| line.starts_with("untrained") && line.contains("+0")));
+    // The run's own games count: those of its arena against random play alone are 40.
+    let random = table.lines().find(|line| line.starts_with("random")).unwrap();
+    let played: u64 = random.split_whitespace().last().unwrap().parse().unwrap();
+    assert!(played >= 40, "{table}");
     let at_once = games(&run);
     assert_eq!(at_once.len(), 64);
     // Nothing more is played, and the ratings are the same.

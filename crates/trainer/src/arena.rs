@@ -58,6 +58,16 @@ pub trait Player {
     ) -> Result<Vec<Answer>, PlayerError>;
 }
 
+impl<P: Player + ?Sized> Player for Box<P> {
+    fn choose(
+        &mut self,
+        turns: &[Turn<'_>],
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Vec<Answer>, PlayerError> {
+        (**self).choose(turns, stop)
+    }
+}
+
 /// Why a player cannot go on.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]

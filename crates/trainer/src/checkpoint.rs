@@ -2,6 +2,7 @@
 
 use crate::experiment::{Experiment, MachineConfig};
 use crate::files::{io, replace_folder, write_file};
+use crate::ladder::Ladder;
 use crate::metrics::MetricsPosition;
 use crate::recovery::Recovery;
 use crate::statistics::StepSums;
@@ -73,6 +74,9 @@ pub struct State {
     pub recovery: Recovery,
     /// Networks published so far.
     pub published: Vec<Published>,
+    /// What the arena's games of complete generations said; nothing of those of older keikos.
+    #[serde(default)]
+    pub ladder: Ladder,
     /// Where the event files and `metrics.jsonl` stood.
     pub metrics: MetricsPosition,
 }
@@ -92,6 +96,7 @@ impl State {
             learned: StepSums::default(),
             recovery: Recovery::default(),
             published: Vec::new(),
+            ladder: Ladder::default(),
             metrics: MetricsPosition::default(),
         }
     }

@@ -20,6 +20,11 @@ const LAYOUT: &[(&str, &[Chart<'_>])] = &[
         "Am I learning?",
         &[
             Chart::Band { title: "Elo above the untrained network", tag: "arena/elo" },
+            Chart::Band { title: "Elo by all games of the ladder", tag: "ladder/elo" },
+            Chart::Lines {
+                title: "Elo among fixed players",
+                tags: &["ladder/elo", "ladder/random", "ladder/mate1", "ladder/material_.*"],
+            },
             Chart::Lines { title: "problems got right", tags: &["measure/.*"] },
             Chart::Lines { title: "policy loss", tags: &["loss/policy", "loss_holdout/policy"] },
             Chart::Lines { title: "value loss", tags: &["loss/value", "loss_holdout/value"] },
@@ -75,7 +80,7 @@ const LAYOUT: &[(&str, &[Chart<'_>])] = &[
 
 /// Tags whose last values stand beside the settings in TensorBoard's table of runs.
 const RESULTS: &[&str] =
-    &["arena/elo", "arena/random_score", "loss_holdout/policy", "loss_holdout/value"];
+    &["ladder/elo", "arena/elo", "arena/random_score", "loss_holdout/policy", "loss_holdout/value"];
 
 /// Writes what does not change, once in a run.
 pub(crate) fn describe(

@@ -4,11 +4,12 @@ use crate::arena::{Match, Played, Player, SearchPlayer, tally};
 use crate::checkpoint::{Phase, Published};
 use crate::clock::{Clock, Stopwatch};
 use crate::dashboard::{exhibit, is_exhibited};
-use crate::elo::Strength;
+use crate::elo::{Strength, Tally};
+use crate::ladder::{Ladder, rounds};
 use crate::metrics::SESSIONS_TAG;
-use crate::opponents::RandomPlayer;
+use crate::opponents::{Opponent, RandomPlayer};
 use crate::problems;
-use crate::published::{Rival, publish};
+use crate::published::{Rival, name_of, publish};
 use crate::run::{Run, RunError, now};
 use crate::statistics::{self, StepSums};
 use crate::train::{Event, Watcher};
@@ -47,6 +48,7 @@ pub(crate) fn measure(
     let stopwatch = Stopwatch::start();
     let generation = run.state.generation;
     let mut figures = learned_figures(run);
+    let mut ladder = run.state.ladder.clone();
     figures.extend(holdout_figures(run));
     let selfplay = run.experiment.selfplay(&run.rules, run.learner.steps(), generation);
     let games = statistics::of_games(&run.current, &selfplay);
@@ -54,8 +56,12 @@ pub(crate) fn measure(
     let published = run.generation_to_publish();
     if let Some(learned) = published {
         let network = run.patiently(watcher, stop, |run| publish(run))?;
-        match measure_strength(run, learned, &network, watcher, stop)? {
+        match measure_strength(run, learned, &network, &mut ladder, watcher, stop)? {
             Some(strength) => figures.extend(strength),
+            None => return Ok(false),
+        }
+        match rounds::climb(run, &mut ladder, watcher, stop)? {
+            Some(rating) => figures.extend(rating),
             None => return Ok(false),
         }
         match problems::figures(run, &network, stop)? {
@@ -71,6 +77,8 @@ pub(crate) fn measure(
     run.patiently(watcher, stop, flush)?;
     watcher.tell(&Event::Generation { generation, step, figures: &figures });
     *clock = Clock::start(run.experiment.machine.workers);
+    // Not before: whatever interrupts this generation's figures, its games count once.
+    run.state.ladder = ladder;
     begin_next_generation(run);
     run.patiently(watcher, stop, Run::save)?;
     keep_to_bounds(run, published.is_some(), watcher)?;
@@ -177,27 +185,33 @@ fn machine_figures(clock: &Clock) -> Figures {
 }
 
 /// Plays the published network, which learned from `generation` last, against uniform random play
-/// and against the network of some generations ago, and rates it. `None` when it was stopped.
+/// and against the network of some generations ago, and rates it; the games count on the ladder, too.
+/// `None` when it was stopped.
 fn measure_strength(
     run: &mut Run,
     generation: u64,
     network: &Network,
+    ladder: &mut Ladder,
     watcher: &dyn Watcher,
     stop: &AtomicBool,
 ) -> Result<Option<Figures>, RunError> {
     let arena = run.experiment.arena.clone();
+    let name = name_of(run.learner.steps());
     let random = || RandomPlayer { seed: run.experiment.seed };
     let contest = Contest { run, generation, network, watcher, stop };
-    let Some(against_random) = contest.play("uniform random", arena.random_pairs, random)? else {
+    let random = contest.play("uniform random", arena.random_pairs, random)?;
+    let Some((games, against_random)) = random else {
         return Ok(None);
     };
+    ladder.add_match(&name, &Opponent::Random.to_string(), games);
     let mut figures = strength_figures("random", &against_random);
     let rival = Rival::of(run, generation, watcher);
     let inference = run.inference(&rival.weights);
     let player = || run.search_player(&rival.weights, &inference);
-    let Some(strength) = contest.play(&rival.name, arena.rival_pairs, player)? else {
+    let Some((games, strength)) = contest.play(&rival.name(), arena.rival_pairs, player)? else {
         return Ok(None);
     };
+    ladder.add_match(&name, &rival.name_on_ladder(), games);
     figures.extend(strength_figures("rival", &strength));
     let elo = rival.elo + strength.elo.value;
     // Errors of independent matches add up in squares along the chain.
@@ -245,7 +259,7 @@ impl Contest<'_> {
         rival: &str,
         pairs: u64,
         player: impl Fn() -> P,
-    ) -> Result<Option<Strength>, RunError> {
+    ) -> Result<Option<(Tally, Strength)>, RunError> {
         let run = self.run;
         let inference = inference_of(run, self.network)?;
         let mut players: Vec<_> = (0..run.experiment.machine.workers)
@@ -261,10 +275,11 @@ impl Contest<'_> {
         if (played.len() as u64) < of {
             return Ok(None);
         }
-        let strength = tally(&played).strength().expect("a match has games");
+        let tally = tally(&played);
+        let strength = tally.strength().expect("a match has games");
         let generation = self.generation;
         self.watcher.tell(&Event::Strength { generation, rival, strength: &strength });
-        Ok(Some(strength))
+        Ok(Some((tally.games(), strength)))
     }
 }
 
@@ -314,7 +329,7 @@ impl Run {
     /// How these weights are computed in play: by burn on a GPU, else by our own kernels. What
     /// 8-bit activations have to hold is judged by positions of the window, before there are any
     /// by random play.
-    fn inference(&self, weights: &Weights) -> Inference {
+    pub(crate) fn inference(&self, weights: &Weights) -> Inference {
         if let Some(inference) = Inference::on_gpu(&self.device) {
             return inference;
         }
@@ -347,7 +362,7 @@ impl Run {
         inputs
     }
 
-    fn search_player(
+    pub(crate) fn search_player(
         &self,
         weights: &Weights,
         inference: &Inference,
@@ -364,7 +379,7 @@ impl Run {
         }
     }
 
-    fn arena_match(&self, pairs: u64) -> Match {
+    pub(crate) fn arena_match(&self, pairs: u64) -> Match {
         // Small enough that every worker has a share.
         let share = (2 * pairs).div_ceil(self.experiment.machine.workers as u64);
         Match {

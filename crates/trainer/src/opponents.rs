@@ -6,6 +6,39 @@ use keiko_selfplay::{Purpose, generator};
 use rand::RngExt;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
+use std::fmt;
+
+/// A player that needs no network, as it is called: `random`, `mate1`, `material:DEPTH`.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+pub enum Opponent {
+    /// Plays at random.
+    Random,
+    /// Mates in one, and plays at random otherwise.
+    Mate,
+    /// Looks so many plies ahead for material.
+    Material(u32),
+}
+
+impl Opponent {
+    /// One such player, with the seed of its choices.
+    pub fn seat(self, rules: &Rules, seed: u64) -> Box<dyn Player + Send> {
+        match self {
+            Opponent::Random => Box::new(RandomPlayer { seed }),
+            Opponent::Mate => Box::new(MatePlayer { seed }),
+            Opponent::Material(depth) => Box::new(MaterialPlayer::new(rules, depth, seed)),
+        }
+    }
+}
+
+impl fmt::Display for Opponent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Opponent::Random => write!(f, "random"),
+            Opponent::Mate => write!(f, "mate1"),
+            Opponent::Material(depth) => write!(f, "material:{depth}"),
+        }
+    }
+}
 
 /// The value of a won game, far above all material.
 const WON: i32 = 1_000_000;

@@ -3,6 +3,7 @@
 use crate::checkpoint::{CheckpointError, Checkpoints, Saved, State};
 use crate::experiment::{Change, Experiment};
 use crate::files::{io, sync, write_file};
+use crate::ladder::{Ladder, rounds};
 use crate::run::{
     EXPERIMENT, FOLDERS, RunError, create_alone, is_run, load_rules, restore_learner,
 };
@@ -62,6 +63,9 @@ pub fn fork(from: &Path, to: &Path, overrides: &[String]) -> Result<Forked, RunE
     let restore = |path: &Path| restore_learner(path, &encoding, &experiment);
     let (mut saved, warnings) = checkpoints.load(restore)?;
     saved.state.update(&was);
+    if rounds::are_others(&changes) {
+        saved.state.ladder = Ladder::default();
+    }
     let (generation, step) = (saved.state.generation, saved.learner.steps());
     let origin = Origin::Run {
         path: from.display().to_string(),

@@ -3,6 +3,7 @@
 
 use crate::checkpoint::{Published, State};
 use crate::files::io;
+use crate::ladder::UNTRAINED;
 use crate::run::{Run, RunError};
 use crate::train::{Event, Watcher};
 use keiko_network::{Network, Provenance, Weights};
@@ -46,12 +47,23 @@ impl Run {
 
 /// Where the network of a step is published.
 fn folder(run: &Run, step: u64) -> PathBuf {
-    run.dir.join(NETWORKS).join(format!("{step:09}"))
+    folder_of(run, &name_of(step))
+}
+
+/// Where a network of some name is published.
+pub(crate) fn folder_of(run: &Run, name: &str) -> PathBuf {
+    run.dir.join(NETWORKS).join(name)
+}
+
+/// What the network of a step is called, on the disk and on the ladder.
+pub(crate) fn name_of(step: u64) -> String {
+    format!("{step:09}")
 }
 
 /// Whom a network is measured against, and rated by.
 pub(crate) struct Rival {
-    pub(crate) name: String,
+    /// Its learner step, where it is not the untrained network.
+    step: Option<u64>,
     pub(crate) weights: Weights,
     pub(crate) elo: f64,
     pub(crate) margin: f64,
@@ -77,12 +89,21 @@ impl Rival {
             }
         }
         let weights = run.experiment.initial_weights(&run.encoding);
-        Rival { name: "the untrained network".to_owned(), weights, elo: 0.0, margin: 0.0 }
+        Rival { step: None, weights, elo: 0.0, margin: 0.0 }
     }
 
     fn published(one: &Published, weights: Weights) -> Rival {
-        let name = format!("network {}", one.step);
-        Rival { name, weights, elo: one.elo, margin: one.margin }
+        Rival { step: Some(one.step), weights, elo: one.elo, margin: one.margin }
+    }
+
+    /// What it is called, for people.
+    pub(crate) fn name(&self) -> String {
+        self.step.map_or("the untrained network".to_owned(), |step| format!("network {step}"))
+    }
+
+    /// What it is called on the ladder.
+    pub(crate) fn name_on_ladder(&self) -> String {
+        self.step.map_or(UNTRAINED.to_owned(), name_of)
     }
 }
 
@@ -91,8 +112,25 @@ fn rival(state: &State, generation: u64, age: u64) -> Option<usize> {
     state.published.iter().rposition(|one| one.generation + age <= generation)
 }
 
-/// Removes networks until the others fit in `bytes`, none that is a rival of the run, or would be
-/// if it went on from one of `states`. Of those left each has the same distance to the next, or
+/// Networks with odd numbers, counted from 0 in the order of publishing, play on the ladder while
+/// they are among so many newest ones; odd multiples of 2 twice as long, of 4 four times, and so on.
+/// So there are few at a time, at distances that double, and who is gone never comes back.
+const NEWEST_ON_LADDER: u64 = 4;
+
+/// The networks that play on the ladder, oldest first; the last one is the newest of all.
+pub(crate) fn on_ladder(state: &State) -> impl Iterator<Item = &Published> {
+    let newest = state.published.len().saturating_sub(1);
+    let plays = move |number: usize| {
+        // The first one's zeros are as many as a number has bits.
+        let spacing = 1u64.checked_shl(number.trailing_zeros());
+        spacing.is_none_or(|it| ((newest - number) as u64) < NEWEST_ON_LADDER.saturating_mul(it))
+    };
+    let numbered = state.published.iter().enumerate();
+    numbered.filter(move |&(number, _)| plays(number)).map(|(_, one)| one)
+}
+
+/// Removes networks until the others fit in `bytes`, none that is a rival of the run or plays on its
+/// ladder, or would if it went on from one of `states`. Of those left each has the same distance to the next, or
 /// twice that: first every second goes, the oldest first, then every second of the rest, and so on.
 pub(crate) fn thin_out(run: &Run, bytes: u64, states: &[State]) -> Result<Vec<u64>, RunError> {
     let arena = &run.experiment.arena;
@@ -101,7 +139,11 @@ pub(crate) fn thin_out(run: &Run, bytes: u64, states: &[State]) -> Result<Vec<u6
         let first = rival(state, state.generation, arena.rival_age).unwrap_or(0);
         state.published[first..].iter().map(|one| one.step)
     });
-    let rivals: BTreeSet<u64> = rivals.collect();
+    let mut needed: BTreeSet<u64> = rivals.collect();
+    if arena.ladder_pairs > 0 {
+        let playing = states.iter().chain([&run.state]).flat_map(on_ladder);
+        needed.extend(playing.map(|one| one.step));
+    }
     let mut sizes = Vec::new();
     for one in &run.state.published {
         let dir = folder(run, one.step);
@@ -111,7 +153,7 @@ pub(crate) fn thin_out(run: &Run, bytes: u64, states: &[State]) -> Result<Vec<u6
         }
     }
     let mut taken: u64 = sizes.iter().map(|(_, size)| size).sum();
-    sizes.retain(|(one, _)| !rivals.contains(&one.step));
+    sizes.retain(|(one, _)| !needed.contains(&one.step));
     sizes.sort_by_key(|(one, _)| removal_order(one, arena.every));
     let mut removed = Vec::new();
     for (one, size) in sizes {
@@ -161,7 +203,8 @@ mod tests {
     #[test]
     fn networks_beyond_the_bound_go_but_rivals_stay() {
         let smoke = concat!(env!("CARGO_MANIFEST_DIR"), "/../../configs/smoke.toml");
-        let sets = ["arena.every=1", "arena.rival_age=2"].map(str::to_owned);
+        let sets =
+            ["arena.every=1", "arena.rival_age=2", "arena.ladder_pairs=0"].map(str::to_owned);
         let experiment = crate::Experiment::load(Path::new(smoke), &sets).unwrap();
         let dir = tempfile::tempdir().unwrap();
         let (mut run, _) = Run::open(&dir.path().join("run"), &experiment).unwrap();
@@ -181,6 +224,40 @@ mod tests {
         assert_eq!(thin_out(&run, 300, &[]).unwrap(), [30]);
         let left: Vec<u64> = (0..=8).filter(|&it| folder(&run, 10 * it).exists()).collect();
         assert_eq!(left, [4, 7, 8]);
+    }
+
+    #[test]
+    fn networks_on_the_ladder_are_few_and_never_come_back() {
+        let steps = |count: u64| -> Vec<u64> {
+            let published = (0..count).map(published).collect();
+            on_ladder(&State { published, ..State::new() }).map(|one| one.step / 10).collect()
+        };
+        assert_eq!(steps(0), [0; 0]);
+        assert_eq!(steps(9), [0, 2, 4, 5, 6, 7, 8]);
+        let mut before = steps(1);
+        for count in 2..2000 {
+            let now = steps(count);
+            let newest = count - 1;
+            assert_eq!(now.last(), Some(&newest));
+            assert!(now.len() < 28 && now.iter().all(|it| before.contains(it) || *it == newest));
+            before = now;
+        }
+    }
+
+    #[test]
+    fn networks_that_play_on_the_ladder_stay() {
+        let smoke = concat!(env!("CARGO_MANIFEST_DIR"), "/../../configs/smoke.toml");
+        let sets = ["arena.every=1", "arena.ladder_pairs=1"].map(str::to_owned);
+        let experiment = crate::Experiment::load(Path::new(smoke), &sets).unwrap();
+        let dir = tempfile::tempdir().unwrap();
+        let (mut run, _) = Run::open(&dir.path().join("run"), &experiment).unwrap();
+        run.state.published = (0..=8).map(published).collect();
+        run.state.generation = 9;
+        for one in &run.state.published {
+            std::fs::create_dir(folder(&run, one.step)).unwrap();
+            std::fs::write(folder(&run, one.step).join("weights"), [0; 100]).unwrap();
+        }
+        assert_eq!(thin_out(&run, 0, &[]).unwrap(), [10, 30]);
     }
 
     #[test]

@@ -2,20 +2,29 @@
 //! as can be; and which games would tell most about them.
 
 use crate::elo::{Estimate, Z};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Elo for each unit of a player's log-odds.
 const ELO: f64 = 400.0 / std::f64::consts::LN_10;
 
-/// What is taken for granted before any game: ratings lie around the zero of all with this standard
-/// deviation in Elo. So who won or lost every game has a rating, too.
+/// What is taken for granted before any game: a player is as strong as those it meets, with this
+/// standard deviation in Elo. So who won or lost every game has a rating, too. (Were players taken to
+/// be as strong as the zero of all, hundreds of networks far above it would be drawn down together.)
 const PRIOR_DEVIATION: f64 = 1000.0;
+
+/// The same for all players together, whom no game may link to player 0 yet.
+const WIDEST_DEVIATION: f64 = 100_000.0;
 
 /// The largest part of a rating changed in one step, in log-odds: far from the solution Newton's
 /// steps lead too far.
 const LONGEST_STEP: f64 = 2.0;
 
+/// A linear system is solved once its error, squared, is this part of what it was.
+const EXACT: f64 = 1e-24;
+
 /// Games that two players played against each other.
-#[derive(Copy, Clone, PartialEq, Debug)]
+#[derive(Copy, Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Encounter {
     /// One player's number.
     pub one: usize,
@@ -32,8 +41,8 @@ pub struct Encounter {
 pub struct Ratings {
     /// Log-odds.
     values: Vec<f64>,
-    /// Rows of the covariance of the values.
-    covariance: Vec<Vec<f64>>,
+    /// The covariance of the values is its inverse.
+    curvature: Curvature,
 }
 
 impl Ratings {
@@ -43,13 +52,12 @@ impl Ratings {
         let mut values = vec![0.0; players];
         loop {
             let (slope, curvature) = slope_and_curvature(&values, encounters);
-            let covariance = inverse(curvature);
-            let steps: Vec<f64> = covariance.iter().map(|row| product(row, &slope)).collect();
+            let steps = curvature.solve(&slope);
             let longest = steps.iter().fold(0.0f64, |longest, step| longest.max(step.abs()));
             let shortened = (LONGEST_STEP / longest).min(1.0);
-            values.iter_mut().zip(&steps).for_each(|(value, step)| *value += shortened * step);
+            add(&mut values, shortened, &steps);
             if longest < 1e-9 {
-                return Ratings { values, covariance };
+                return Ratings { values, curvature };
             }
         }
     }
@@ -57,7 +65,7 @@ impl Ratings {
     /// A player's rating in Elo, with its 95% interval: how far it is from player 0.
     pub fn of(&self, player: usize) -> Estimate {
         let value = ELO * self.values[player];
-        let margin = Z * ELO * self.covariance[player][player].sqrt();
+        let margin = Z * ELO * self.covariances(player)[player].sqrt();
         Estimate { value, low: value - margin, high: value + margin }
     }
 
@@ -67,20 +75,94 @@ impl Ratings {
     pub fn most_telling(&self, among: &[usize], games: f64) -> Option<(usize, usize)> {
         let later =
             |index: usize| among[index + 1..].iter().map(move |&other| (among[index], other));
-        let pairs = (0..among.len()).flat_map(later);
-        let telling = |&(one, other): &(usize, usize)| self.reduction(one, other, games);
-        pairs.max_by(|a, b| telling(a).total_cmp(&telling(b)))
+        self.most_telling_of((0..among.len()).flat_map(later), among, games)
     }
 
-    /// By how much games of two players would reduce the sum of all variances. They add their
-    /// information along the difference of both ratings: a change of rank one of the inverse.
-    fn reduction(&self, one: usize, other: usize, games: f64) -> f64 {
+    /// Whom of these players one is to meet, for their next `games` games to tell most.
+    pub fn best_opponent(&self, of: usize, among: &[usize], games: f64) -> Option<usize> {
+        let others = among.iter().filter(|&&other| other != of);
+        let pairs = others.map(|&other| (of, other));
+        self.most_telling_of(pairs, &[among, &[of]].concat(), games).map(|(_, other)| other)
+    }
+
+    fn most_telling_of(
+        &self,
+        pairs: impl Iterator<Item = (usize, usize)>,
+        among: &[usize],
+        games: f64,
+    ) -> Option<(usize, usize)> {
+        let covariances: BTreeMap<usize, Vec<f64>> =
+            among.iter().map(|&player| (player, self.covariances(player))).collect();
+        let telling = pairs.map(|(one, other)| {
+            let players = [(one, &covariances[&one]), (other, &covariances[&other])];
+            (self.reduction(players, games), (one, other))
+        });
+        telling.max_by(|(a, _), (b, _)| a.total_cmp(b)).map(|(_, pair)| pair)
+    }
+
+    /// By how much games of two players, with their covariances, would reduce the sum of all
+    /// variances. They add their information along the difference of both ratings: a change of rank
+    /// one of the inverse.
+    fn reduction(&self, [(one, its), (other, others)]: [(usize, &Vec<f64>); 2], games: f64) -> f64 {
         let chance = chance(self.values[one] - self.values[other]);
         let information = games * chance * (1.0 - chance);
-        let along = |row: &Vec<f64>| row[one] - row[other];
-        let variance = along(&self.covariance[one]) - along(&self.covariance[other]);
-        let moved: f64 = self.covariance.iter().map(|row| along(row).powi(2)).sum();
+        let along = |player: usize| its[player] - others[player];
+        let variance = along(one) - along(other);
+        let moved: f64 = (0..its.len()).map(|player| along(player).powi(2)).sum();
         information * moved / (1.0 + information * variance)
+    }
+
+    /// How a player's rating varies with everybody's: what is known for certain varies with nothing.
+    fn covariances(&self, player: usize) -> Vec<f64> {
+        let mut unit = vec![0.0; self.values.len()];
+        if player > 0 {
+            unit[player] = 1.0;
+        }
+        self.curvature.solve(&unit)
+    }
+}
+
+/// Of the logarithm of the posterior, the curvature with its sign turned: a symmetric, positive
+/// matrix, most of which is zero since few players ever met. Player 0 stands apart in it.
+#[derive(Clone, Debug)]
+struct Curvature {
+    diagonal: Vec<f64>,
+    /// Two players' numbers, and the entry of both.
+    others: Vec<(usize, usize, f64)>,
+}
+
+impl Curvature {
+    fn product(&self, vector: &[f64]) -> Vec<f64> {
+        let mut product: Vec<f64> = self.diagonal.iter().zip(vector).map(|(a, b)| a * b).collect();
+        for &(one, other, entry) in &self.others {
+            product[one] += entry * vector[other];
+            product[other] += entry * vector[one];
+        }
+        product
+    }
+
+    /// The vector whose product is `product`, by conjugate gradients scaled by the diagonal: with
+    /// hundreds of players far quicker than an inverse.
+    fn solve(&self, product: &[f64]) -> Vec<f64> {
+        let scaled = |vector: &[f64]| -> Vec<f64> {
+            vector.iter().zip(&self.diagonal).map(|(value, scale)| value / scale).collect()
+        };
+        let (mut solution, mut rest) = (vec![0.0; product.len()], product.to_vec());
+        let mut direction = scaled(&rest);
+        let mut size = dot(&rest, &direction);
+        let enough = EXACT * size;
+        while size > enough {
+            let turned = self.product(&direction);
+            let length = size / dot(&direction, &turned);
+            add(&mut solution, length, &direction);
+            add(&mut rest, -length, &turned);
+            let next = scaled(&rest);
+            let (before, now) = (size, dot(&rest, &next));
+            direction.iter_mut().for_each(|value| *value *= now / before);
+            add(&mut direction, 1.0, &next);
+            size = now;
+        }
+        solution
     }
 }
 
@@ -89,62 +171,47 @@ fn chance(difference: f64) -> f64 {
     1.0 / (1.0 + (-difference).exp())
 }
 
-fn product(a: &[f64], b: &[f64]) -> f64 {
+fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-/// Of the logarithm of the posterior, the curvature with its sign turned. Player 0 has no slope, so
-/// it stays at zero.
-fn slope_and_curvature(values: &[f64], encounters: &[Encounter]) -> (Vec<f64>, Vec<Vec<f64>>) {
-    let prior = (ELO / PRIOR_DEVIATION).powi(2);
-    let players = values.len();
-    let mut slope: Vec<f64> = values.iter().map(|value| -prior * value).collect();
-    let mut curvature = vec![vec![0.0; players]; players];
-    (0..players).for_each(|player| curvature[player][player] = prior);
+/// Adds a multiple of another vector.
+fn add(vector: &mut [f64], factor: f64, other: &[f64]) {
+    vector.iter_mut().zip(other).for_each(|(value, other)| *value += factor * other);
+}
+
+/// The slope of the logarithm of the posterior, and its curvature. Player 0 has neither games nor
+/// slope in them, so it stays at zero.
+fn slope_and_curvature(values: &[f64], encounters: &[Encounter]) -> (Vec<f64>, Curvature) {
+    let [prior, widest] =
+        [PRIOR_DEVIATION, WIDEST_DEVIATION].map(|deviation| (ELO / deviation).powi(2));
+    let mut played = vec![0.0; values.len()];
+    for it in encounters {
+        played[it.one] += it.games;
+        played[it.other] += it.games;
+    }
+    let diagonal: Vec<f64> =
+        played.iter().map(|&games| if games > 0.0 { widest } else { prior }).collect();
+    let mut slope: Vec<f64> = values.iter().zip(&diagonal).map(|(value, it)| -it * value).collect();
+    let mut curvature = Curvature { diagonal, others: Vec::new() };
     for &Encounter { one, other, games, points } in encounters {
-        let chance = chance(values[one] - values[other]);
-        slope[one] += points - games * chance;
-        slope[other] -= points - games * chance;
-        let information = games * chance * (1.0 - chance);
-        curvature[one][one] += information;
-        curvature[other][other] += information;
-        curvature[one][other] -= information;
-        curvature[other][one] -= information;
+        let difference = values[one] - values[other];
+        let chance = chance(difference);
+        let prior = prior * (games / played[one] + games / played[other]);
+        let pull = points - games * chance - prior * difference;
+        slope[one] += pull;
+        slope[other] -= pull;
+        let information = games * chance * (1.0 - chance) + prior;
+        curvature.diagonal[one] += information;
+        curvature.diagonal[other] += information;
+        if one > 0 && other > 0 {
+            curvature.others.push((one, other, -information));
+        }
     }
     if let Some(zero) = slope.first_mut() {
         *zero = 0.0;
     }
     (slope, curvature)
-}
-
-/// The inverse of a symmetric, positive matrix without its first row and column, which are zeros in
-/// the result: what is known for certain varies with nothing.
-fn inverse(mut matrix: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
-    let size = matrix.len();
-    let mut inverse = vec![vec![0.0; size]; size];
-    (1..size).for_each(|row| inverse[row][row] = 1.0);
-    // Gauss and Jordan; the diagonal of a positive matrix needs no search for pivots.
-    for pivot in 1..size {
-        let scale = matrix[pivot][pivot].recip();
-        [&mut matrix, &mut inverse]
-            .into_iter()
-            .for_each(|it| it[pivot].iter_mut().for_each(|value| *value *= scale));
-        for row in (1..size).filter(|&row| row != pivot) {
-            let factor = matrix[row][pivot];
-            if factor != 0.0 {
-                subtract(&mut matrix, row, pivot, factor);
-                subtract(&mut inverse, row, pivot, factor);
-            }
-        }
-    }
-    inverse
-}
-
-/// Takes a multiple of one row from another.
-fn subtract(matrix: &mut [Vec<f64>], row: usize, from: usize, factor: f64) {
-    let source = std::mem::take(&mut matrix[from]);
-    matrix[row].iter_mut().zip(&source).for_each(|(value, other)| *value -= factor * other);
-    matrix[from] = source;
 }
 
 #[cfg(test)]
@@ -205,5 +272,35 @@ mod tests {
         // 2 is gone; the next one is.
         assert_eq!(ratings.most_telling(&[0, 1, 3], 16.0), Some((1, 3)));
         assert_eq!(ratings.most_telling(&[1], 16.0), None);
+        // Who has to play meets, of two as strong as each other, the one less known.
+        assert_eq!(ratings.best_opponent(1, &[0, 1, 2, 3], 16.0), Some(3));
+        assert_eq!(ratings.best_opponent(0, &[1, 2], 16.0), Some(1));
+        assert_eq!(ratings.best_opponent(0, &[0], 16.0), None);
+    }
+
+    /// A ladder of a long run: each player met the one before and, of those 2, 4, 8 and so on before,
+    /// as many as its number is a multiple of.
+    #[test]
+    fn hundreds_of_players_have_the_ratings_that_explain_their_games() {
+        let truth = |player: usize| 4.0 * player as f64;
+        let game = |one: usize, step: usize| {
+            met(one, one - step, 100.0, score_of(truth(one) - truth(one - step)))
+        };
+        let steps = |one: usize| {
+            let fits = move |step: &usize| one.is_multiple_of(*step);
+            (0..9).map(|power| 1 << power).take_while(fits).map(move |step| (one, step))
+        };
+        let games: Vec<Encounter> =
+            (1..500).flat_map(steps).map(|(one, step)| game(one, step)).collect();
+        let ratings = Ratings::fit(500, &games);
+        for player in [0, 1, 99, 256] {
+            let found = ratings.of(player);
+            // The prior draws players towards each other.
+            let error = truth(player) - found.value;
+            assert!((-1e-6..0.05 * truth(player) + 1e-6).contains(&error), "{player}: {found:?}");
+        }
+        let (one, other) =
+            ratings.most_telling(&[0, 256, 384, 499], 8.0).expect("there are players");
+        assert!(one == 256 || other == 499, "{one} {other}");
     }
 }

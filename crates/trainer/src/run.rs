@@ -12,6 +12,7 @@ use crate::arena::PlayerError;
 use crate::checkpoint::{CheckpointError, Checkpoints, Saved, State};
 use crate::experiment::{Change, Experiment, ExperimentError};
 use crate::files::{io, write_file};
+use crate::ladder::{Ladder, rounds};
 use crate::metrics::{Metrics, MetricsError};
 use crate::panics::Panic;
 use crate::replay::ReplayBuffer;
@@ -177,6 +178,9 @@ impl Run {
         if changes.iter().any(differ) {
             // A generation's games are all played by the same settings: begin it again.
             run.drop_unfinished_generation()?;
+        }
+        if rounds::are_others(&changes) {
+            run.state.ladder = Ladder::default();
         }
         if !changes.is_empty() {
             replace_file(&dir.join(EXPERIMENT), experiment.to_toml().as_bytes())?;

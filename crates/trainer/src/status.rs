@@ -79,6 +79,10 @@ impl Status {
         let newest = |tag: &str| lines.iter().rev().find_map(|line| value(line, tag));
         let losses = LOSSES.into_iter().filter_map(|tag| Some((tag.to_owned(), newest(tag)?)));
         let pace = Pace::of(&lines, PACE_REPORTS.max(4 * experiment.arena.every as usize));
+        // The ladder's where there is one: it tells more.
+        let elo = |end: &str| {
+            newest(&format!("ladder/elo{end}")).or_else(|| newest(&format!("arena/elo{end}")))
+        };
         let training = &experiment.training;
         let left = training.generations.saturating_sub(state.generation);
         let games = training.games_per_generation as f64;
@@ -93,9 +97,9 @@ impl Status {
             games_per_hour: pace.map(|pace| games * 3600.0 / pace.seconds_a_generation),
             steps_per_second: pace.map(|pace| pace.steps_per_second),
             busy_share: newest("system/busy_share"),
-            elo: newest("arena/elo"),
-            elo_low: newest("arena/elo_low"),
-            elo_high: newest("arena/elo_high"),
+            elo: elo(""),
+            elo_low: elo("_low"),
+            elo_high: elo("_high"),
             losses: losses.collect(),
             disk_bytes: bytes_of(dir),
             seconds_since_sign: last_written(dir)

@@ -38,6 +38,8 @@ const NEWEST_KEYS: &[&str] =
     &["learning_retries", "retry_rate_factor", "disk_reserve_mebibytes", "memory_mebibytes"];
 /// A key that came later still.
 const NETWORKS: &[&str] = &["networks_mebibytes"];
+/// The newest of all.
+const LADDER: &[&str] = &["ladder_pairs"];
 
 fn configs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../configs")
@@ -72,7 +74,8 @@ fn an_experiment_from_before_some_keys_existed_keeps_its_meaning() {
         let is_kept = |line: &&str| !keys.iter().any(|key| line.starts_with(key));
         text.lines().filter(is_kept).map(|line| format!("{line}\n")).collect()
     };
-    let oldest = without(&[NEWER_KEYS, NEWER_SECTION, BOUNDS, NEWEST_KEYS, NETWORKS].concat());
+    let oldest =
+        without(&[NEWER_KEYS, NEWER_SECTION, BOUNDS, NEWEST_KEYS, NETWORKS, LADDER].concat());
     let older = Experiment::parse(&oldest, "older", &[]).unwrap();
     let later = Experiment::parse(&without(BOUNDS), "later", &[]).unwrap();
     assert_eq!((later.machine.games_bytes(), later.machine.replay_bytes()), (None, None));
@@ -80,6 +83,8 @@ fn an_experiment_from_before_some_keys_existed_keeps_its_meaning() {
     assert_eq!((older.selfplay.resign_below, older.training.surprise_share), (0.0, 0.0));
     let older = Experiment::parse(&without(NETWORKS), "older", &[]).unwrap();
     assert_eq!(older.machine.networks_bytes(), None);
+    let older = Experiment::parse(&without(LADDER), "older", &[]).unwrap();
+    assert_eq!(older.arena.ladder_pairs, 0);
     let older = Experiment::parse(&without(NEWEST_KEYS), "older", &[]).unwrap();
     assert_eq!((older.training.learning_retries, older.machine.disk_reserve_mebibytes), (0, 0));
     // Who has one of the keys has to have them all.

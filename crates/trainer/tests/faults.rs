@@ -183,7 +183,7 @@ fn a_run_that_takes_too_much_memory_is_saved_and_stops() {
 fn a_rival_that_is_damaged_is_replaced_by_an_older_one() {
     let folder = tempfile::tempdir().unwrap();
     let dir = folder.path().join("run");
-    let set = ["training.overlap=0", "arena.every=1", "arena.rival_age=1"];
+    let set = ["training.overlap=0", "arena.every=1", "arena.rival_age=1", "arena.ladder_pairs=0"];
     let generations = |count| {
         let count = format!("training.generations={count}");
         tiny(&[&set[..], &[count.as_str()]].concat())
@@ -205,6 +205,24 @@ fn a_rival_that_is_damaged_is_replaced_by_an_older_one() {
     let notices = finish(&dir, &generations(4));
     assert!(told(&notices), "{notices:?}");
     assert!(finish(&dir, &generations(5)).is_empty());
+}
+
+#[test]
+fn a_network_that_is_damaged_does_not_play_on_the_ladder() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path().join("run");
+    let set = ["training.overlap=0", "arena.every=1", "arena.rival_age=1", "arena.ladder_pairs=60"];
+    let generations = |count| {
+        let count = format!("training.generations={count}");
+        tiny(&[&set[..], &[count.as_str()]].concat())
+    };
+    assert!(finish(&dir, &generations(2)).is_empty());
+    let networks = std::fs::read_dir(dir.join("networks")).unwrap();
+    let oldest = networks.map(|entry| entry.unwrap().path()).min().unwrap();
+    std::fs::remove_dir_all(&oldest).unwrap();
+    let notices = finish(&dir, &generations(3));
+    assert_eq!(notices.len(), 1, "{notices:?}");
+    assert!(notices[0].ends_with("it does not play on the ladder"), "{notices:?}");
 }
 
 #[test]

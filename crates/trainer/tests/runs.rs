@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 use keiko_selfplay::GameRecord;
+use keiko_trainer::ladder::Ladder;
 use keiko_trainer::metrics::{Line, comparable};
 use keiko_trainer::store::Store;
 use keiko_trainer::{Event, Experiment, Finish, Run, RunError, Watcher, train};
@@ -19,6 +20,7 @@ fn tiny(overrides: &[&str]) -> Experiment {
         "network.channels=8",
         "arena.random_pairs=2",
         "arena.rival_pairs=3",
+        "arena.ladder_pairs=5",
         "training.generations=3",
     ];
     let all: Vec<String> = smaller.iter().chain(overrides).map(|&text| text.to_owned()).collect();
@@ -92,6 +94,9 @@ fn assert_same(left: &Remains, right: &Remains, name: &str) {
     assert!(left.learner == right.learner, "{name}: another learner");
 }
 
+/// Who the ladder's games are played by, in events.
+const LADDER: &str = "the ladder's players";
+
 /// Both ways to go on from generation to generation.
 const OVERLAPS: [&str; 2] = ["training.overlap=0", "training.overlap=1"];
 
@@ -109,6 +114,7 @@ fn workers_and_batches_change_nothing() {
         assert_eq!(one.games.len(), 60);
         assert_eq!(one.networks.len(), 3 - usize::from(overlap == OVERLAPS[1]));
         assert!(one.metrics.iter().any(|line| line.scalars.contains_key("arena/elo")));
+        assert_on_ladder(&one);
         assert!(one.metrics.iter().any(|line| line.scalars.contains_key("loss_holdout/policy_kl")));
         assert_all_is_used(&one);
         let two = run("two", &["machine.workers=2", "machine.cache=0"]);
@@ -116,6 +122,19 @@ fn workers_and_batches_change_nothing() {
         let set = ["machine.workers=3", "machine.batch=5", "machine.cache=37"];
         assert_same(&one, &run("three", &set), "three workers");
         assert!(one.games != run("another", &["seed=2"]).games);
+    }
+}
+
+/// Every published network has a rating with an interval, among random play.
+fn assert_on_ladder(run: &Remains) {
+    let rated: Vec<&Line> =
+        run.metrics.iter().filter(|line| line.scalars.contains_key("ladder/elo")).collect();
+    assert_eq!(rated.len(), run.networks.len());
+    for line in rated {
+        let value = |tag: &str| line.scalars[tag].unwrap();
+        assert!(value("ladder/elo_low") < value("ladder/elo"));
+        assert!(value("ladder/elo") < value("ladder/elo_high"));
+        assert!(value("ladder/random").abs() < 1000.0);
     }
 }
 
@@ -139,12 +158,16 @@ fn interruptions_change_nothing() {
     type Wanted = fn(&Event<'_>) -> bool;
     // With overlap the last generation has the steps of the one before beside its games.
     for (overlap, beside) in OVERLAPS.into_iter().zip([0, 9]) {
-        let places: [(&str, Wanted, u32); 6] = [
+        let is_ladders =
+            |event: &Event<'_>| matches!(event, Event::Measuring { rival: LADDER, .. });
+        let places: [(&str, Wanted, u32); 7] = [
             ("playing", |event| matches!(event, Event::Playing { .. }), 7),
             ("playing-later", |event| matches!(event, Event::Playing { .. }), 33),
             ("learning", |event| matches!(event, Event::Learning { generation: 1, .. }), 2),
             ("at-last", |event| matches!(event, Event::Learning { generation: 2, .. }), beside + 5),
             ("measuring", |event| matches!(event, Event::Measuring { .. }), 3),
+            // The second round of two.
+            ("on-the-ladder", is_ladders, 9),
             ("between", |event| matches!(event, Event::Generation { .. }), 2),
         ];
         let folder = tempfile::tempdir().unwrap();
@@ -208,10 +231,12 @@ fn a_run_that_was_killed_goes_on_exactly() {
         };
         let playing = copied("unbroken", |event| matches!(event, Event::Playing { .. }), 50);
         let measuring = copied("measuring", |event| matches!(event, Event::Measuring { .. }), 12);
+        let ladder =
+            copied("ladder", |event| matches!(event, Event::Measuring { rival: LADDER, .. }), 13);
         let newest = |dir: &Path| {
             std::fs::read_dir(dir.join("state")).unwrap().map(|e| e.unwrap().file_name()).max()
         };
-        for killed in [playing, measuring] {
+        for killed in [playing, measuring, ladder] {
             assert!(newest(&killed) < newest(&unbroken), "killed on the way");
             finish(&killed, &experiment);
             assert_same(&remains(&killed), &remains(&unbroken), overlap);
@@ -270,6 +295,23 @@ fn idle_time_is_told() {
     assert_eq!(told, if cfg!(target_os = "linux") { 3 } else { 0 });
 }
 
+/// Makes other counters of a checkpoint's, with their checksum.
+fn edit_state(
+    checkpoint: &Path,
+    edit: impl FnOnce(&mut serde_json::Map<String, serde_json::Value>),
+) {
+    let (file, sums) = ("state.json", checkpoint.join("crc32.txt"));
+    let path = checkpoint.join(file);
+    let text = std::fs::read(&path).unwrap();
+    let mut state: serde_json::Value = serde_json::from_slice(&text).unwrap();
+    edit(state.as_object_mut().unwrap());
+    let other = serde_json::to_vec(&state).unwrap();
+    let sum = |bytes: &[u8]| format!("{:08x} {file}", crc32fast::hash(bytes));
+    let noted = std::fs::read_to_string(&sums).unwrap().replace(&sum(&text), &sum(&other));
+    std::fs::write(path, other).unwrap();
+    std::fs::write(sums, noted).unwrap();
+}
+
 #[test]
 fn a_checkpoint_of_the_first_format_is_gone_on_with() {
     let folder = tempfile::tempdir().unwrap();
@@ -278,25 +320,46 @@ fn a_checkpoint_of_the_first_format_is_gone_on_with() {
     finish(&unbroken, &experiment);
     go_on(&dir, &experiment, |event| matches!(event, Event::Learning { generation: 1, .. }), 3);
     let newest = std::fs::read_dir(dir.join("state")).unwrap().map(|e| e.unwrap().path()).max();
-    let (file, sums) = ("state.json", newest.as_ref().unwrap().join("crc32.txt"));
-    let path = newest.unwrap().join(file);
-    let text = std::fs::read(&path).unwrap();
-    let mut state: serde_json::Value = serde_json::from_slice(&text).unwrap();
-    // It left the steps of the whole generation among the samples owed.
-    let steps = state["due"].as_u64().unwrap() + 3;
-    state["owed"] = (state["owed"].as_f64().unwrap() + (steps * 64) as f64).into();
-    state["format"] = 1.into();
-    state.as_object_mut().unwrap().remove("due");
-    let older = serde_json::to_vec(&state).unwrap();
-    let sum = |bytes: &[u8]| format!("{:08x} {file}", crc32fast::hash(bytes));
-    let noted = std::fs::read_to_string(&sums).unwrap().replace(&sum(&text), &sum(&older));
-    std::fs::write(path, older).unwrap();
-    std::fs::write(sums, noted).unwrap();
+    edit_state(&newest.unwrap(), |state| {
+        // It left the steps of the whole generation among the samples owed.
+        let steps = state["due"].as_u64().unwrap() + 3;
+        state["owed"] = (state["owed"].as_f64().unwrap() + (steps * 64) as f64).into();
+        state["format"] = 1.into();
+        state.remove("due");
+    });
     let (run, opened) = Run::open(&dir, &experiment).unwrap();
     assert!(opened.warnings.is_empty(), "{:?}", opened.warnings);
     drop(run);
     finish(&dir, &experiment);
     assert_same(&remains(&dir), &remains(&unbroken), "older");
+}
+
+#[test]
+fn the_ladder_begins_anew_where_it_was_not_or_its_players_become_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path().join("run");
+    let with = |more: &[&str]| tiny(&[&["arena.every=1", "arena.rival_age=1"], more].concat());
+    let games = |dir: &Path| {
+        let ladder = Ladder::of_run(dir).unwrap();
+        (0..ladder.players().len()).map(|player| ladder.games_of(player)).sum::<u64>() / 2
+    };
+    // Each of three networks: 4 games against random play, 6 against the rival, 10 of the ladder.
+    finish(&dir, &with(&[]));
+    assert_eq!(games(&dir), 60);
+    // An older keiko kept none of them.
+    let newest = std::fs::read_dir(dir.join("state")).unwrap().map(|e| e.unwrap().path()).max();
+    edit_state(&newest.unwrap(), |state| drop(state.remove("ladder").unwrap()));
+    assert_eq!(games(&dir), 0);
+    finish(&dir, &with(&["training.generations=4"]));
+    assert_eq!(games(&dir), 20);
+    let lines = comparable(&dir).unwrap();
+    assert!(lines.last().unwrap().scalars["ladder/elo"].is_some());
+    // A ladder that is told to end is kept, for more to come; one of other players is not.
+    finish(&dir, &with(&["training.generations=5", "arena.ladder_pairs=0"]));
+    assert_eq!(games(&dir), 30);
+    assert!(!comparable(&dir).unwrap().last().unwrap().scalars.contains_key("ladder/elo"));
+    finish(&dir, &with(&["training.generations=6", "arena.simulations=7"]));
+    assert_eq!(games(&dir), 20);
 }
 
 #[test]

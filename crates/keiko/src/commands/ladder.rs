@@ -3,13 +3,13 @@
 use crate::external::Limit;
 use crate::failure::STOPPED;
 use crate::game_file::{GameFile, cannot};
-use crate::players::{Contestant, Means, SEARCH, Seated, Settings};
+use crate::players::{Contestant, Means, Seated, Settings};
 use crate::{Failure, stop};
-use keiko_network::{CARD_FILE, Inference, NetworkEvaluator, Precision};
+use keiko_network::{CARD_FILE, Inference, Network, NetworkEvaluator, Precision, Weights};
 use keiko_rules::Game;
 use keiko_trainer::Records;
 use keiko_trainer::arena::{Match, SearchPlayer};
-use keiko_trainer::ladder::Ladder;
+use keiko_trainer::ladder::{ANCHORS, Ladder, UNTRAINED};
 use keiko_trainer::ratings::Ratings;
 use keiko_trainer::scoresheet::Scoresheet;
 use serde_json::json;
@@ -23,18 +23,12 @@ use std::time::Duration;
 /// side, few enough that the next two are chosen by what these said.
 const AT_ONCE: u64 = 16;
 
-/// The zero of all ratings.
-const UNTRAINED: &str = "untrained";
-
-/// Players that are on every ladder, beside the untrained network.
-const ANCHORS: [&str; 4] = ["random", "mate1", "material:2", "material:4"];
-
 /// Rates a run's networks: plays games between those that are there, the untrained network (0 Elo)
 /// and fixed players, chosen where they tell most, and prints everybody's rating.
 ///
-/// All games ever played lie in the run's `ladder.jsonl`, a line each, and count; ratings are
-/// written to `ladder.json`. The run may be going on meanwhile. Players have the run's
-/// `arena.simulations`.
+/// All games ever played lie in the run's `ladder.jsonl`, a line each, and count, and so do those
+/// that the run's own arena played; ratings are written to `ladder.json`. The run may be going on
+/// meanwhile. Its networks play as in its arena: by its search, with `arena.simulations`.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  keiko ladder checkpoints/minishogi --games 320\n  \
     keiko ladder checkpoints/minishogi --games 0\n  \
@@ -58,9 +52,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let records = Records::open(&arguments.run)?;
     let present = players(arguments, &records)?;
     let (file, games) = GameFile::open(&arguments.run.join("ladder.jsonl"), AT_ONCE)?;
-    let mut ladder = Ladder::new(present.iter().map(|(name, _)| name.clone()).collect());
+    let mut ladder = Ladder::of_run(&arguments.run)?;
+    let among: Vec<usize> = present.iter().map(|(name, _)| ladder.player(name)).collect();
     games.iter().for_each(|game| ladder.add(game));
-    let among: Vec<usize> = (0..present.len()).collect();
+    let seat_of = |player: usize| {
+        let place = among.iter().position(|&it| it == player);
+        &present[place.expect("they are among those that are there")]
+    };
     let stopping = stop::on_signal()?;
     let (mut first, of) = (games.len() as u64, games.len() as u64 + arguments.games);
     while first < of && !stopping.load(Ordering::Relaxed) {
@@ -70,14 +68,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         };
         let meeting = Meeting { records: &records, arguments, first };
         let stopped = || stopping.load(Ordering::Relaxed);
-        let Some(games) = meeting.play([&present[one], &present[other]], stopped)? else {
+        let players = [seat_of(one), seat_of(other)];
+        let Some(games) = meeting.play(players, stopped)? else {
             break;
         };
         file.add(&games)?;
         file.sync()?;
         games.iter().for_each(|game| ladder.add(game));
         first += AT_ONCE;
-        tell!("{first} games: {} against {}", present[one].0, present[other].0);
+        tell!("{first} games: {} against {}", players[0].0, players[1].0);
     }
     let ratings = ladder.ratings();
     print(&ladder, &ratings);
@@ -87,8 +86,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
 
 /// Somebody on the ladder.
 enum Rated {
-    /// The network before its first step.
-    Untrained,
+    /// A network of the run, the untrained one too.
+    Own(Box<Weights>, Inference),
     /// Anybody else.
     Other(Contestant),
 }
@@ -101,15 +100,18 @@ fn players(arguments: &Arguments, records: &Records) -> Result<Vec<(String, Rate
         patience: Duration::from_secs(60),
         options: Vec::new(),
     };
-    let mut players = vec![(UNTRAINED.to_owned(), Rated::Untrained)];
-    let anchors = ANCHORS.into_iter().chain(arguments.anchors.iter().map(String::as_str));
-    for name in anchors {
+    let Records { experiment, rules, .. } = records;
+    let untrained = Box::new(experiment.initial_weights(&experiment.encoding(rules)));
+    let exact = Inference::cpu(Precision::F32, None);
+    let mut players = vec![(UNTRAINED.to_owned(), Rated::Own(untrained, exact))];
+    for name in ANCHORS.map(|it| it.to_string()).iter().chain(&arguments.anchors) {
         let player = Contestant::parse(name, means())?;
-        players.push((name.to_owned(), Rated::Other(player)));
+        players.push((name.clone(), Rated::Other(player)));
     }
     for (name, dir) in networks(&arguments.run)? {
-        let dir = dir.to_string_lossy();
-        players.push((name, Rated::Other(Contestant::parse(&dir, means())?)));
+        let network = Network::load(&dir)?;
+        let inference = network.inference(Some(experiment.inference.precision))?;
+        players.push((name, Rated::Own(Box::new(network.weights), inference)));
     }
     Ok(players)
 }
@@ -149,7 +151,8 @@ impl Meeting<'_> {
         let workers = self.arguments.workers.unwrap_or(cores).clamp(1, AT_ONCE as usize);
         let contest = Match {
             starts: vec![Game::new(Arc::clone(&self.records.rules))],
-            seed: experiment.seed,
+            // Not the openings of the run's own games, which count as well.
+            seed: !experiment.seed,
             pairs: AT_ONCE / 2,
             opening_plies: experiment.arena.opening_plies,
             ply_limit: experiment.selfplay.ply_limit,
@@ -173,13 +176,10 @@ impl Meeting<'_> {
         let settings = Settings { batch, seed: experiment.seed };
         match player {
             Rated::Other(contestant) => contestant.seat(rules, &settings),
-            Rated::Untrained => {
+            Rated::Own(weights, inference) => {
                 let encoding = experiment.encoding(rules);
-                let weights = experiment.initial_weights(&encoding);
-                let inference = Inference::cpu(Precision::F32, None);
-                let evaluator = NetworkEvaluator::new(&weights, encoding, batch, &inference);
-                let search = SEARCH;
-                let simulations = experiment.arena.simulations;
+                let evaluator = NetworkEvaluator::new(weights, encoding, batch, inference);
+                let (search, simulations) = (experiment.search, experiment.arena.simulations);
                 Ok(Seated::Network(Box::new(SearchPlayer { evaluator, search, simulations })))
             }
         }

@@ -2,7 +2,7 @@
 
 /// What having none of these keys meant when there were none, for keys that came together:
 /// published experiments have to load, and runs of that time to go on.
-const MEANT: [&str; 4] = [STARTS_AND_ENDS, BOUNDS, FAULTS, NETWORKS];
+const MEANT: [&str; 5] = [STARTS_AND_ENDS, BOUNDS, FAULTS, NETWORKS, LADDER];
 
 const STARTS_AND_ENDS: &str = "
 [search]
@@ -50,6 +50,11 @@ memory_mebibytes = 0
 const NETWORKS: &str = "
 [machine]
 networks_mebibytes = 0
+";
+
+const LADDER: &str = "
+[arena]
+ladder_pairs = 0
 ";
 
 /// Adds what an older experiment meant, where it has none of the keys that came together: whether

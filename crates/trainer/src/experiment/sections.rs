@@ -64,6 +64,9 @@ pub struct ArenaConfig {
     pub random_pairs: u64,
     /// Pairs of games against the rival.
     pub rival_pairs: u64,
+    /// Pairs of games on the ladder, each between the two of the run's networks and the fixed players
+    /// whose games tell most about all ratings; 0: none, and no ladder.
+    pub ladder_pairs: u64,
     /// Simulations a move.
     pub simulations: u32,
     /// Random legal moves each pair begins with.

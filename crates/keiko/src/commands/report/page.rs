@@ -3,6 +3,7 @@
 use super::Told;
 use super::chart::{Chart, Kind, Series, number};
 use keiko_rules::Rules;
+use keiko_trainer::ladder::ANCHORS;
 use keiko_trainer::metrics::Line;
 
 const STYLE: &str = include_str!("page.css");
@@ -84,9 +85,9 @@ fn at_a_glance(told: &Told) -> String {
         format!("<div class=\"tile\"><b>{value}</b><span>{name}</span><small>{more}</small></div>")
     };
     let mut tiles = String::new();
-    if let (Some(elo), Some(low), Some(high)) =
-        (last(lines, "arena/elo"), last(lines, "arena/elo_low"), last(lines, "arena/elo_high"))
-    {
+    let by = if last(lines, "ladder/elo").is_some() { "ladder" } else { "arena" };
+    let elo = ["elo", "elo_low", "elo_high"].map(|name| last(lines, &format!("{by}/{name}")));
+    if let [Some(elo), Some(low), Some(high)] = elo {
         let interval = format!("95% within {low:+.0} to {high:+.0}");
         tiles += &tile("Elo above the untrained network", format!("{elo:+.0}"), interval);
     }
@@ -146,7 +147,8 @@ fn charts(lines: &[Line]) -> String {
         band: None,
     };
     let chart = |title, meaning, kind, series| Chart { title, meaning, kind, series }.html();
-    let strength = elo_chart(lines)
+    let strength = ladder_chart(lines)
+        + &elo_chart(lines)
         + &chart(
             "Score against uniform random play",
             "A player of random legal moves is soon too weak to measure by; at the beginning it shows whether anything is learned.",
@@ -256,19 +258,37 @@ fn points(lines: &[Line], tag: &str) -> Vec<(f64, f64)> {
 }
 
 fn elo_chart(lines: &[Line]) -> String {
-    let ends = [points(lines, "arena/elo_low"), points(lines, "arena/elo_high")];
-    let band = ends[0].iter().zip(&ends[1]).map(|(low, high)| (low.1, high.1)).collect();
-    let elo =
-        Series { name: "Elo".to_owned(), points: points(lines, "arena/elo"), band: Some(band) };
-    let has_band = elo.band.as_ref().is_some_and(|band: &Vec<_>| band.len() == elo.points.len());
-    let elo = if has_band { elo } else { Series { band: None, ..elo } };
     Chart {
-        title: "Elo",
-        meaning: "Above the untrained network, by matches against networks of some generations before; with the 95% interval.",
+        title: "Elo by a chain of matches",
+        meaning: "Above the untrained network, by matches against networks of some generations before, whose errors add up; with the 95% interval.",
         kind: Kind::Lines,
-        series: vec![elo],
+        series: vec![with_band(lines, "Elo", "arena/elo")],
     }
     .html()
+}
+
+fn ladder_chart(lines: &[Line]) -> String {
+    let anchors = ANCHORS.iter().map(|anchor| Series {
+        name: anchor.to_string(),
+        points: points(lines, &format!("ladder/{}", anchor.to_string().replace(':', "_"))),
+        band: None,
+    });
+    Chart {
+        title: "Elo",
+        meaning: "Above the untrained network, by all games of the run's networks and of fixed players together; with the 95% interval. material:N looks N plies ahead for captures.",
+        kind: Kind::Lines,
+        series: std::iter::once(with_band(lines, "network", "ladder/elo")).chain(anchors).collect(),
+    }
+    .html()
+}
+
+/// A tag's curve, with its interval where all of it is there.
+fn with_band(lines: &[Line], name: &str, tag: &str) -> Series {
+    let ends = ["low", "high"].map(|end| points(lines, &format!("{tag}_{end}")));
+    let band: Vec<_> = ends[0].iter().zip(&ends[1]).map(|(low, high)| (low.1, high.1)).collect();
+    let points = points(lines, tag);
+    let band = (band.len() == points.len()).then_some(band);
+    Series { name: name.to_owned(), points, band }
 }
 
 fn ends_chart(lines: &[Line]) -> String {
