@@ -1,15 +1,18 @@
 //! An outside engine: a child process that speaks USI, UCI or XBoard's protocol.
 
+mod clock;
+mod letters;
 mod options;
 mod process;
 mod xboard;
 
+pub(crate) use clock::{Clocks, Control};
+pub(crate) use letters::{Letters, written};
 pub(crate) use options::split_command;
 pub(crate) use xboard::XBoardEngine;
 
 use options::{Advertised, find, implied, parse_advertised};
 use process::Process;
-use std::fmt;
 use std::time::{Duration, Instant};
 
 /// How long an engine may take to say hello, to get ready and to come back from anything but
@@ -38,7 +41,8 @@ pub(crate) struct EngineSpec {
     pub(crate) options: Vec<(String, String)>,
     /// What a search may spend.
     pub(crate) limit: Limit,
-    /// How long a search may take before the engine counts as hung.
+    /// How long a search may take before the engine counts as hung; with a clock, how long beyond
+    /// that.
     pub(crate) patience: Duration,
 }
 
@@ -49,6 +53,8 @@ pub(crate) enum Limit {
     Nodes(u64),
     /// This many milliseconds.
     Milliseconds(u64),
+    /// What its clock has left.
+    Clock(Control),
 }
 
 /// An engine's answer to a position.
@@ -111,7 +117,7 @@ pub(crate) enum ExternalError {
     #[error(
         "engine {engine:?} does not offer the game {game:?} in its option {option}{}; it offers: \
          {}. If it has another name for the game, set {option}=NAME",
-        suggestion(.nearest), .offered.join(" ")
+        suggestion_of_game(.alike, .nearest), .offered.join(" ")
     )]
     Variant {
         /// The program.
@@ -120,6 +126,8 @@ pub(crate) enum ExternalError {
         option: String,
         /// The game's name.
         game: String,
+        /// The names of the games that begin alike.
+        alike: Vec<String>,
         /// The most similar name offered.
         nearest: Option<String>,
         /// Every name offered.
@@ -191,6 +199,13 @@ fn suggestion(nearest: &Option<String>) -> String {
     nearest.as_ref().map_or_else(String::new, |name| format!(" (did you mean {name:?}?)"))
 }
 
+fn suggestion_of_game(alike: &[String], nearest: &Option<String>) -> String {
+    match alike {
+        [] => suggestion(nearest),
+        names => format!(" (but {}, which begins alike)", names.join(" or ")),
+    }
+}
+
 fn said(output: &[String]) -> String {
     match output {
         [] => "; it wrote nothing".to_owned(),
@@ -205,14 +220,22 @@ pub(crate) struct ExternalEngine {
     protocol: Protocol,
     name: String,
     options: Vec<Advertised>,
+    /// How it writes the game's pieces, if it has said.
+    letters: Option<Letters>,
     limit: Limit,
     patience: Duration,
+    /// What the clocks show, where there are some.
+    clocks: Option<Clocks>,
 }
 
 impl ExternalEngine {
     /// Starts the engine and makes it ready to play `game`, a name its option for variants
-    /// must know if it has such an option.
-    pub(crate) fn start(spec: &EngineSpec, game: &str) -> Result<ExternalEngine, ExternalError> {
+    /// must know if it has such an option. `start` is the position that the game begins with.
+    pub(crate) fn start(
+        spec: &EngineSpec,
+        game: &str,
+        start: &str,
+    ) -> Result<ExternalEngine, ExternalError> {
         let mut process = Process::spawn(&spec.command)?;
         let (greeting, answer) = match spec.protocol {
             Protocol::Uci => ("uci", "uciok"),
@@ -224,12 +247,22 @@ impl ExternalEngine {
         let mut options: Vec<_> = hello.iter().filter_map(|line| parse_advertised(line)).collect();
         options.extend(implied(&options));
         let EngineSpec { protocol, limit, patience, .. } = *spec;
-        let mut engine = ExternalEngine { process, protocol, name, options, limit, patience };
-        let chosen = engine.choose_options(&spec.options, game)?;
+        if let (Limit::Clock(control), Protocol::Uci) = (limit, protocol) {
+            control.without_byoyomi("UCI").map_err(|reason| unable(spec, reason))?;
+        }
+        let (letters, clocks) = (None, None);
+        let mut engine =
+            ExternalEngine { process, protocol, name, options, letters, limit, patience, clocks };
+        let chosen = match engine.choose_options(&spec.options, game) {
+            Ok(chosen) => chosen,
+            Err(error) => return Err(engine.explained(error, start)?),
+        };
         for (option, value) in chosen {
             engine.set_option(&option, &value)?;
         }
-        engine.make_ready()?;
+        let said = engine.make_ready()?;
+        let begins = said.iter().filter_map(|line| stated_start(line)).next_back();
+        engine.letters = begins.and_then(|(_, theirs)| Letters::between(start, theirs));
         Ok(engine)
     }
 
@@ -241,6 +274,29 @@ impl ExternalEngine {
     /// What it speaks.
     pub(crate) fn protocol(&self) -> Protocol {
         self.protocol
+    }
+
+    /// How it writes the game's pieces, if it has said how the game begins.
+    pub(crate) fn letters(&self) -> Option<&Letters> {
+        self.letters.as_ref()
+    }
+
+    /// An error, with the games that begin like ours where it is about the game's name.
+    fn explained(
+        &mut self,
+        mut error: ExternalError,
+        start: &str,
+    ) -> Result<ExternalError, ExternalError> {
+        if let ExternalError::Variant { option, offered, alike, .. } = &mut error {
+            for name in offered.iter() {
+                self.set_option(option, name)?;
+            }
+            let said = self.make_ready()?;
+            let games = said.iter().filter_map(|line| stated_start(line));
+            let same = games.filter(|(_, theirs)| Letters::between(start, theirs).is_some());
+            alike.extend(same.map(|(name, _)| name.to_owned()));
+        }
+        Ok(error)
     }
 
     /// All options to set: the game first, unless the user names it, then the user's.
@@ -288,6 +344,7 @@ impl ExternalEngine {
                 engine: self.engine(),
                 option: variant.name.clone(),
                 game: game.to_owned(),
+                alike: Vec::new(),
                 nearest: keiko_rules::nearest(game, offered()).map(str::to_owned),
                 offered: variant.values().to_vec(),
             }
@@ -301,11 +358,14 @@ impl ExternalEngine {
         }
     }
 
-    fn make_ready(&mut self) -> Result<(), ExternalError> {
+    /// Waits until everything sent is done; what was said meanwhile.
+    fn make_ready(&mut self) -> Result<Vec<String>, ExternalError> {
         let lines = self.process.ask("isready", HANDSHAKE, |line| line.trim() == "readyok")?;
-        match lines.into_iter().find(|line| line.starts_with("No such option")) {
-            Some(reply) => Err(ExternalError::Refused { engine: self.engine(), reply }),
-            None => Ok(()),
+        match lines.iter().find(|line| line.starts_with("No such option")) {
+            Some(reply) => {
+                Err(ExternalError::Refused { engine: self.engine(), reply: reply.clone() })
+            }
+            None => Ok(lines),
         }
     }
 
@@ -315,7 +375,12 @@ impl ExternalEngine {
             Protocol::Uci => "ucinewgame",
             _ => "usinewgame",
         })?;
-        self.make_ready()
+        self.make_ready().map(drop)
+    }
+
+    /// Tells what the clocks show before the next move.
+    pub(crate) fn set_clocks(&mut self, clocks: Clocks) {
+        self.clocks = Some(clocks);
     }
 
     /// The engine's move after `moves` from the position `start`, all of them as its protocol has
@@ -332,9 +397,16 @@ impl ExternalEngine {
             position += &moves.join(" ");
         }
         self.process.send(&position)?;
-        let go = self.limit.to_string();
+        let (go, patience) = match (self.limit, &self.clocks) {
+            (Limit::Nodes(nodes), _) => (format!("go nodes {nodes}"), self.patience),
+            (Limit::Milliseconds(time), _) => (format!("go movetime {time}"), self.patience),
+            (Limit::Clock(control), clocks) => {
+                let clocks = clocks.clone().unwrap_or_else(|| control.begun());
+                (control.go(&clocks, self.protocol), control.most(&clocks) + self.patience)
+            }
+        };
         let is_answer = |line: &str| line.split_whitespace().next() == Some("bestmove");
-        let lines = self.process.ask(&go, self.patience, is_answer)?;
+        let lines = self.process.ask(&go, patience, is_answer)?;
         let answer = lines.last().map_or("", String::as_str);
         parse_reply(answer).ok_or_else(|| ExternalError::Nonsense {
             engine: self.engine(),
@@ -357,14 +429,9 @@ impl ExternalEngine {
     }
 }
 
-/// The command that starts a search.
-impl fmt::Display for Limit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Limit::Nodes(nodes) => write!(f, "go nodes {nodes}"),
-            Limit::Milliseconds(milliseconds) => write!(f, "go movetime {milliseconds}"),
-        }
-    }
+/// The error of an engine that cannot be asked for what is wanted.
+fn unable(spec: &EngineSpec, reason: String) -> ExternalError {
+    ExternalError::Unable { engine: spec.command.join(" "), reason }
 }
 
 /// What a line `bestmove ...` says.
@@ -375,6 +442,13 @@ fn parse_reply(line: &str) -> Option<Reply> {
         "none" | "(none)" | "null" | "0000" => Reply::Nothing,
         mv => Reply::Move(mv.to_owned()),
     })
+}
+
+/// The name and the start of a game, where a line tells them as Fairy-Stockfish does:
+/// `info string variant NAME files 4 ... startpos POSITION`.
+fn stated_start(line: &str) -> Option<(&str, &str)> {
+    let (name, rest) = line.strip_prefix("info string variant ")?.split_once(' ')?;
+    Some((name, rest.split_once(" startpos ")?.1))
 }
 
 /// The time left until `deadline`.

@@ -11,6 +11,7 @@ mod failure;
 mod game_file;
 mod limits;
 mod players;
+mod position_line;
 mod stop;
 mod watch;
 

@@ -59,7 +59,7 @@ pub(crate) struct Means {
     pub(crate) simulations: u32,
     /// What an outside engine may spend on a move.
     pub(crate) limit: Limit,
-    /// How long it may take before it loses on time.
+    /// How long it may take before it loses on time; with a clock, how late it may be.
     pub(crate) patience: Duration,
     /// Its options by name.
     pub(crate) options: Vec<(String, String)>,
@@ -198,6 +198,13 @@ pub(crate) enum Seated {
 }
 
 impl Player for Seated {
+    fn prepare(&mut self, turns: &[Turn<'_>]) -> Result<(), PlayerError> {
+        match self {
+            Seated::External(player) => player.prepare(turns),
+            _ => Ok(()),
+        }
+    }
+
     fn choose(
         &mut self,
         turns: &[Turn<'_>],

@@ -216,7 +216,15 @@ fn problems_are_counted() {
     let line = output(&["games", &run, "--numbers", "3", "--as", "json"]);
     std::fs::write(&record, line).unwrap();
     let record = record.to_str().unwrap();
-    assert!(output(&["analyze", &network, record, "--simulations", "8"]).contains("doubutsu"));
+    let shown = output(&["analyze", &network, record, "--simulations", "8"]);
+    assert!(shown.contains("doubutsu"));
+    // The same game out of a file of KIF records.
+    let kif = folder.path().join("games.kif");
+    std::fs::write(&kif, output(&["games", &run, "--numbers", "2..3", "--as", "kif"])).unwrap();
+    let kif = kif.to_str().unwrap();
+    let read = output(&["analyze", &network, &format!("{kif}#2"), "--simulations", "8"]);
+    assert_eq!(read.replace(&format!("{kif}#2"), record), shown);
+    expect_failure(&["analyze", &network, kif], USAGE, &["holds 2 games"]);
     expect_failure(&["analyze", &other, record], DATA, &["is of doubutsu", "plays minishogi"]);
     expect_failure(
         &["measure", &network, "--rules", "minishogi"],
@@ -249,7 +257,12 @@ fn what_cannot_be_meant_is_said() {
     analyze(&[&file("garbage", "dear diary")], DATA, &["garbage"]);
     analyze(&[&file("illegal", "startpos moves 5d5c 5d5c")], DATA, &["move 2"]);
     analyze(&[&file("start", "startpos")], DATA, &["without a move"]);
-    analyze(&[&file("kif", "手合割：その他\n")], DATA, &["KIF", "--as usi"]);
+    analyze(&[&file("kif", "手合割：その他\n")], DATA, &["without a move"]);
+    analyze(
+        &[&file("handicap", "手合割：角落ち\n   1 ５二玉(51)\n")],
+        DATA,
+        &["角落ち", "no board"],
+    );
     analyze(&[&file("broken", "{\"game\": 3}")], DATA, &["broken"]);
     let two = file("two", "startpos moves 5d5c\nstartpos moves 1e1d\n");
     analyze(&[&two], USAGE, &["holds 2 games", "#1 to"]);

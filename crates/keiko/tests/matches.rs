@@ -144,6 +144,81 @@ fn openings_come_from_books_and_handicaps() {
     expect_failure(&arguments, USAGE, &["line 2", "5d5b", "illegal"]);
 }
 
+#[test]
+fn more_than_two_players_meet_and_are_rated_together() {
+    let folder = tempfile::tempdir().unwrap();
+    let [whole, parts] = ["whole", "parts"].map(|name| folder.path().join(name));
+    let players = ["random", "mate1", "material:1", "random", "--rules", "minishogi"];
+    let rest = ["--games", "6", "--seed", "3", "--workers", "2"];
+    let with = |out: &Path, more: &[&str]| {
+        let out = ["--out", out.to_str().unwrap()];
+        expect_output(&[&players[..], &rest, &out, more].concat())
+    };
+    let table = with(&whole, &[]);
+    for line in ["random against mate1: 6 games", "material:1 against random #4: 6 games"] {
+        assert!(table.contains(line), "{table}");
+    }
+    let (_, ratings) = table.split_once("\n\nplayer").unwrap();
+    let names: Vec<&str> =
+        ratings.lines().skip(1).map(|line| line.split("  ").next().unwrap()).collect();
+    assert_eq!((names[0], names[1]), ("material:1", "mate1"), "{table}");
+    assert!(
+        table.lines().any(|line| line.starts_with("random ") && line.contains(" +0 ")),
+        "{table}"
+    );
+    assert_eq!(games(&whole).len(), 36);
+    // Every two players have the same openings.
+    let opening = |number: usize| games(&whole)[number]["moves"].as_array().unwrap()[..4].to_vec();
+    assert!((1..12).all(|number| opening(number) == opening(0)));
+    // What was interrupted comes to the same.
+    with(&parts, &[]);
+    let path = parts.join("games.jsonl");
+    let lines = std::fs::read_to_string(&path).unwrap();
+    let kept: String = lines.split_inclusive('\n').step_by(3).collect();
+    std::fs::write(&path, kept).unwrap();
+    assert_eq!(with(&parts, &[]), table);
+    assert_eq!(games(&parts), games(&whole));
+    let result = std::fs::read_to_string(parts.join("result.json")).unwrap();
+    let result: serde_json::Value = serde_json::from_str(&result).unwrap();
+    assert_eq!(result["pairings"].as_array().unwrap().len(), 6);
+    assert_eq!(result["ratings"][0]["player"], "material:1");
+    let gauntlet = expect_output(&[&players[..], &rest, &["--gauntlet"]].concat());
+    assert_eq!(gauntlet.matches(" against ").count(), 3, "{gauntlet}");
+    let out = parts.to_str().unwrap();
+    let other = [&players[..], &rest, &["--gauntlet", "--out", out]].concat();
+    expect_failure(&other, USAGE, &["holds another match", "who meets"]);
+    for (more, words) in [
+        (["--sprt", "0,10"], &["--sprt", "these are 4"][..]),
+        (["--of", "5:nodes=1"], &["--of 5:nodes=1", "from 1 to 4"]),
+        (["--of", "3:nodes"], &["--of nodes", "NAME=VALUE"]),
+    ] {
+        expect_failure(&[&players[..], &more].concat(), USAGE, words);
+    }
+}
+
+#[test]
+fn a_fallen_flag_loses() {
+    let folder = tempfile::tempdir().unwrap();
+    let play = |go: &str, clock: &str| {
+        let player = pretend(folder.path(), "clock.sh", go);
+        let games = ["--rules", "minishogi", "--games", "2", "--workers", "1"];
+        let clock = ["--clock", clock, "--tolerance", "0"];
+        expect_output(&[&[player.as_str(), "random"], &games[..], &clock].concat())
+    };
+    let late = play("sleep 5", "0.2");
+    assert!(late.contains("0 illegal moves, 0 crashes, 2 time losses"), "{late}");
+    // It resigns where it is told its clock, else its move is illegal.
+    let told = play(
+        "case \"$line\" in *' binc 500 winc 500'*) echo bestmove resign;; \
+         *) echo bestmove 9z9z;; esac",
+        "60+0.5",
+    );
+    assert!(told.contains("2 resignation"), "{told}");
+    let wrong = ["random", "mate1", "--rules", "minishogi", "--clock"];
+    expect_failure(&[&wrong[..], &["fast"]].concat(), USAGE, &["--clock fast", "60+0.5"]);
+    expect_failure(&[&wrong[..], &["60", "--nodes", "5"]].concat(), USAGE, &["--clock"]);
+}
+
 /// An engine that answers the first `go` of its life as it does, by a shell's commands.
 fn pretend(folder: &Path, name: &str, go: &str) -> String {
     let script = format!(
@@ -203,6 +278,27 @@ fn engines_of_every_protocol_play() {
     let player = format!("xboard:{engine}");
     let nodes = ["random", &player, "--rules", "minishogi"];
     expect_failure(&nodes, 3, &["knows no nodes: give --movetime"]);
+}
+
+#[test]
+fn engines_may_have_other_letters_for_the_pieces() {
+    let Some(engine) = fairy() else {
+        return;
+    };
+    for (protocol, name, limit) in [
+        ("usi", "UCI_Variant", ["--nodes", "100"]),
+        ("uci", "UCI_Variant", ["--nodes", "100"]),
+        ("xboard", "variant", ["--clock", "60+0.05"]),
+    ] {
+        // Its pieces turn over when they capture, and drop either face up.
+        let player = format!("{protocol}:{engine}");
+        let games = ["random", &player, "--rules", "microshogi", "--games", "6"];
+        let option = format!("{name}=micro");
+        let score = expect_output(&[&games[..], &limit, &["--b", &option]].concat());
+        assert!(score.contains("6 lost") && !score.contains("lost by"), "{protocol}: {score}");
+    }
+    let unnamed = ["random", &format!("usi:{engine}"), "--rules", "microshogi"];
+    expect_failure(&unnamed, 3, &["\"microshogi\"", "but micro, which begins alike"]);
 }
 
 #[test]

@@ -137,7 +137,7 @@ fn garbage_is_refused_line_by_line_and_the_engine_plays_on() {
     session.say(&"x".repeat(100_000));
     session.expect("info string error a line is too long*", "long line");
     session.say(&format!("position startpos moves {}", "5d5c ".repeat(1000)));
-    session.expect("info string error `5d5c` is illegal*", "illegal move");
+    session.expect("info string error move 2: `5d5c` is illegal*", "illegal move");
     session.say("go nodes 8");
     session.expect("bestmove *", "go");
     // Two searches, then half a line and the end of the input.

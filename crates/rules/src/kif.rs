@@ -1,6 +1,6 @@
 //! Game records for people: KIF, with the start as a board.
 
-use crate::{Color, Ending, Game, Move, Outcome, Position, Reason, Rules, Square};
+use crate::{Color, Ending, Game, Move, Outcome, Position, Reason, Role, Rules, Square};
 
 const DIGITS: [&str; 10] = ["０", "１", "２", "３", "４", "５", "６", "７", "８", "９"];
 const NUMBERS: [&str; 10] = ["〇", "一", "二", "三", "四", "五", "六", "七", "八", "九"];
@@ -54,7 +54,7 @@ fn wide(number: usize) -> String {
 }
 
 /// A number as it is written in Chinese characters, below 100.
-fn chinese(number: usize) -> String {
+pub(crate) fn number_in_chinese(number: usize) -> String {
     let (tens, ones) = (number / 10, number % 10);
     let tens = match tens {
         0 => String::new(),
@@ -84,7 +84,7 @@ pub fn kif_move(rules: &Rules, position: &Position, mv: Move, previous: Option<S
     let (file, rank) = numbers(rules, mv.to());
     let to = match previous {
         Some(square) if square == mv.to() => "同　".to_owned(),
-        _ => wide(file) + &chinese(rank),
+        _ => wide(file) + &number_in_chinese(rank),
     };
     match mv {
         Move::Drop { role, .. } => format!("{to}{}打", rules.kanji(role)),
@@ -113,7 +113,7 @@ fn board(rules: &Rules, position: &Position) -> String {
     for rank in 0..rules.ranks() {
         let squares = (0..rules.files()).map(|column| Square::new(rank * rules.files() + column));
         let row: String = squares.map(|at| cell(rules, position, at)).collect();
-        text += &format!("|{row}|{}\n", chinese(rank + 1));
+        text += &format!("|{row}|{}\n", number_in_chinese(rank + 1));
     }
     text += &edge;
     text += &hand(rules, position, Color::Black);
@@ -126,16 +126,20 @@ fn cell(rules: &Rules, position: &Position, at: Square) -> String {
         return " ・".to_owned();
     };
     let mark = if piece.color == Color::White { 'v' } else { ' ' };
-    let name = rules.kanji(piece.role);
+    let name = board_name(rules, piece.role);
+    let padding = if name.chars().count() == 1 && name.is_ascii() { " " } else { "" };
+    format!("{mark}{name}{padding}")
+}
+
+/// A role's name on a board.
+pub(crate) fn board_name(rules: &Rules, role: Role) -> &str {
     // Only the last of two characters fits: 成香 is 杏 on a board, and so on.
-    let name = match name {
+    match rules.kanji(role) {
         "成香" => "杏",
         "成桂" => "圭",
         "成銀" => "全",
         name => name,
-    };
-    let padding = if name.chars().count() == 1 && name.is_ascii() { " " } else { "" };
-    format!("{mark}{name}{padding}")
+    }
 }
 
 fn hand(rules: &Rules, position: &Position, color: Color) -> String {
@@ -143,7 +147,7 @@ fn hand(rules: &Rules, position: &Position, color: Color) -> String {
     let held: Vec<String> = held
         .map(|kind| match position.hand(color, kind) {
             1 => rules.kanji_of_kind(kind).to_owned(),
-            count => rules.kanji_of_kind(kind).to_owned() + &chinese(count.into()),
+            count => rules.kanji_of_kind(kind).to_owned() + &number_in_chinese(count.into()),
         })
         .collect();
     let held = if held.is_empty() { "なし".to_owned() } else { held.join("　") };

@@ -36,6 +36,7 @@ mod game;
 mod goals;
 mod keys;
 mod kif;
+mod kif_reader;
 mod mirror;
 mod movegen;
 mod moves;
@@ -64,6 +65,7 @@ pub use definition::{
 pub use game::{Game, Repetition};
 pub use goals::{Goals, Loses, NoMoves, RepetitionResult, RepetitionRule, Wins};
 pub use kif::{kif_move, kif_record, kif_text};
+pub use kif_reader::{KifError, kif_game};
 pub use moves::Move;
 pub use outcome::{Ending, Outcome, Reason};
 pub use perft::{divide, perft};

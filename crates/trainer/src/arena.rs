@@ -20,6 +20,8 @@ pub struct Turn<'a> {
     pub game: &'a Game,
     /// Its number in the match.
     pub number: u64,
+    /// How long each move after the opening took, of both sides in turns.
+    pub times: &'a [Duration],
 }
 
 /// What a player does when it is to move.
@@ -46,6 +48,14 @@ pub enum Fault {
 
 /// Somebody who can be asked for moves, in many games at once.
 pub trait Player {
+    /// Gets ready to be asked about these turns. How long that takes counts for nobody.
+    ///
+    /// # Errors
+    /// When the player can no longer play at all.
+    fn prepare(&mut self, _turns: &[Turn<'_>]) -> Result<(), PlayerError> {
+        Ok(())
+    }
+
     /// One answer for each turn. Once `stop` says so the answers are of no consequence: any will
     /// do, soon.
     ///
@@ -329,8 +339,13 @@ fn ask(
         let turns: Vec<Turn<'_>> = running
             .iter()
             .filter(mine)
-            .map(|one| Turn { game: &one.game, number: one.number })
+            .map(|one| Turn { game: &one.game, number: one.number, times: &one.times })
             .collect();
+        if is_first {
+            first.prepare(&turns)?
+        } else {
+            second.prepare(&turns)?
+        }
         let began = Instant::now();
         let chosen =
             if is_first { first.choose(&turns, stop)? } else { second.choose(&turns, stop)? };

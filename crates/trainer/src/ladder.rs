@@ -31,11 +31,16 @@ impl Default for Ladder {
     fn default() -> Ladder {
         let anchors = ANCHORS.iter().map(Opponent::to_string);
         let players = std::iter::once(UNTRAINED.to_owned()).chain(anchors).collect();
-        Ladder { players, met: Vec::new() }
+        Ladder::new(players)
     }
 }
 
 impl Ladder {
+    /// A ladder of these players, on which nobody has played.
+    pub fn new(players: Vec<String>) -> Ladder {
+        Ladder { players, met: Vec::new() }
+    }
+
     /// The ladder of the run in `dir`, as of its newest checkpoint: the games that its arena played.
     ///
     /// # Errors

@@ -17,7 +17,8 @@ const MATE: (&str, [&str; 5]) = ("4k/5/3KP/5/5 b G 1", ["2c3b", "G*1b", "G*2b", 
 /// The moves a player would make in a position, over many games.
 fn choices(player: &mut impl Player, rules: &Arc<Rules>, sfen: &str) -> BTreeSet<String> {
     let game = Game::from_sfen(Arc::clone(rules), sfen).unwrap();
-    let turns: Vec<Turn<'_>> = (0..60).map(|number| Turn { game: &game, number }).collect();
+    let turns: Vec<Turn<'_>> =
+        (0..60).map(|number| Turn { game: &game, number, times: &[] }).collect();
     let answers = player.choose(&turns, &|| false).unwrap();
     let text = |answer| match answer {
         Answer::Move(mv) => mv.to_usi(rules),

@@ -34,7 +34,7 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     seat: Seat,
     /// `startpos` or an SFEN, perhaps with `moves` and moves behind it: a position. A file with a
-    /// game as `keiko games --as usi` or `--as json` writes it (FILE#LINE where it holds more), or
+    /// game as `keiko games --as usi`, `json` or `kif` writes it (FILE#LINE where it holds more), or
     /// a run's game, RUN#NUMBER: a game.
     #[arg(value_name = "SFEN|GAME", required = true)]
     what: Vec<String>,

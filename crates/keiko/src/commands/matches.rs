@@ -1,68 +1,59 @@
-//! `keiko match`: two players, pairs of games, and what they say about the players.
+//! `keiko match`: players, pairs of games, and what they say about the players.
 
 mod folder;
 mod openings;
+mod pairings;
+mod settings;
 mod sheets;
+mod standings;
 mod table;
 
-use crate::external::Limit;
 use crate::failure::STOPPED;
-use crate::players::{Contestant, Means, Settings};
+use crate::players::Contestant;
 use crate::{Failure, stop};
 use folder::Folder;
-use keiko_rules::{Game, Rules};
+use keiko_rules::Rules;
 use keiko_trainer::arena::{Match, Played};
 use keiko_trainer::scoresheet::Scoresheet;
-use keiko_trainer::sprt::{Scale, Sprt, Verdict};
-use sheets::Sheets;
-use std::collections::BTreeMap;
+use keiko_trainer::sprt::Verdict;
+use standings::Standings;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Mutex;
-use std::sync::atomic::Ordering;
-use std::sync::{Arc, atomic::AtomicBool};
-use std::time::Duration;
-
-/// Longest an outside engine may think about a move where it is told no time.
-const PATIENCE: Duration = Duration::from_secs(60);
-
-/// Games a network plays side by side.
-const BATCH: usize = 32;
-
-/// Games, where the command does not say how many.
-const GAMES: u64 = 100;
-/// The same where a sequential test ends the match.
-const GAMES_OF_A_TEST: u64 = 100_000;
-
-/// Random plies of openings, where the command does not say how many.
-const OPENING_PLIES: u32 = 4;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Lines of progress that a long match has, about.
 const PROGRESS_LINES: u64 = 50;
 
-/// Plays two players against each other: pairs of games with colours swapped, each pair from its
-/// own opening.
+/// Plays players against each other: pairs of games with colours swapped, each pair from its own
+/// opening. Of more than two players each two meet, and all are rated together.
 ///
 /// A player is a network's folder (with `@f32`, `@bf16` or `@int8` behind it to choose how it is
 /// computed), `random`, `mate1` (mates in one where it can, else random), `material:DEPTH`
 /// (alpha-beta for the most material), or an outside engine: `usi:COMMAND`, `uci:COMMAND` (in
 /// Fairy-Stockfish's dialect) or `xboard:COMMAND`. An engine's illegal moves, crashes and losses on
-/// time are lost games and counted apart; after a crash it is started again.
+/// time are lost games and counted apart; after a crash it is started again. An engine that says how
+/// its game begins, as Fairy-Stockfish does, may have other letters for the pieces.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  keiko match checkpoints/minishogi/networks/000001000 random --games 100\n  \
     keiko match NETWORK usi:fairy-stockfish --games 40 --nodes 1000 --option Threads=1\n  \
     keiko match NEW OLD --sprt 0,20 --out new-against-old\n  \
-    keiko match NETWORK xboard:fairy-stockfish --movetime 1000 --a simulations=400\n\n\
+    keiko match NETWORK xboard:fairy-stockfish --movetime 1000 --a simulations=400\n  \
+    keiko match NEW OLD material:4 usi:fairy-stockfish --of 4:nodes=100 --out tournament\n  \
+    keiko match 'usi:keiko engine --network NETWORK' usi:fairy-stockfish --rules microshogi \
+    --b UCI_Variant=micro --clock 60+0.5\n\n\
     A book has a line for each opening: `startpos`, or `sfen` with a position, and perhaps\n\
     `moves` with moves in USI. Lines that begin with # are for people."
 )]
 pub(crate) struct Arguments {
-    /// The first player.
-    a: String,
-    /// The second player.
-    b: String,
-    /// Number of games; an odd number is rounded up to whole pairs [default: 100; with --sprt as
+    /// The players, two or more.
+    #[arg(value_name = "PLAYER", required = true, num_args = 2..)]
+    players: Vec<String>,
+    /// Of more than two players, only the first one meets the others.
+    #[arg(long)]
+    gauntlet: bool,
+    /// Number of games of each two players; an odd number is rounded up to whole pairs [default: 100; with --sprt as
     /// many as it takes, up to 100000].
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     games: Option<u64>,
@@ -87,26 +78,38 @@ pub(crate) struct Arguments {
     /// Milliseconds a move, for outside engines, instead of nodes.
     #[arg(long, conflicts_with = "nodes", value_parser = clap::value_parser!(u64).range(1..=600_000))]
     movetime: Option<u64>,
-    /// Milliseconds an engine may be late with --movetime before it loses on time.
-    #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u64).range(..=600_000))]
-    tolerance: u64,
+    /// A clock for outside engines, instead of nodes, in seconds: for the game, then `+` and what
+    /// each move adds, then `/` and what a move may take once nothing else is left (USI alone), such
+    /// as 60+0.5 or 60/10. Networks have their simulations here, and no clock: for that,
+    /// `usi:keiko engine --network NETWORK` plays. Fairy-Stockfish 11.1 as `usi:` takes each side's
+    /// time for the other's: let it play as `uci:`.
+    #[arg(long, value_name = "CLOCK", conflicts_with_all = ["nodes", "movetime"])]
+    clock: Option<String>,
+    /// Milliseconds an engine may be late before it loses on time [default: 1000 with --movetime,
+    /// 50 with --clock].
+    #[arg(long, value_parser = clap::value_parser!(u64).range(..=600_000))]
+    tolerance: Option<u64>,
     /// An option of outside engines; may be given many times.
     #[arg(long = "option", value_name = "NAME=VALUE")]
     options: Vec<String>,
-    /// For the first player alone: `simulations=N`, `nodes=N`, `movetime=MS`, or an option of an
-    /// outside engine; may be given many times.
+    /// For the first player alone: `simulations=N`, `nodes=N`, `movetime=MS`, `clock=CLOCK`, or an
+    /// option of an outside engine (`variant=NAME` is how one of XBoard's calls the game); may be
+    /// given many times.
     #[arg(long = "a", value_name = "NAME=VALUE")]
     for_a: Vec<String>,
     /// The same for the second player alone.
     #[arg(long = "b", value_name = "NAME=VALUE")]
     for_b: Vec<String>,
+    /// The same for any player alone, by its number: `3:nodes=100` is for the third.
+    #[arg(long = "of", value_name = "NUMBER:NAME=VALUE")]
+    for_one: Vec<String>,
     /// A game of this many plies is a draw.
     #[arg(long, default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     ply_limit: u32,
     /// Seed of the openings and of random play.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Stop as soon as a sequential test (errors at most 5%) says whether the first player is
+    /// Stop a match of two as soon as a sequential test (errors at most 5%) says whether the first player is
     /// stronger by the one or by the other number of Elo.
     #[arg(long, value_name = "ELO0,ELO1", allow_hyphen_values = true)]
     sprt: Option<String>,
@@ -126,226 +129,113 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let players = [
-        Contestant::parse(&arguments.a, arguments.means(&arguments.for_a)?)?,
-        Contestant::parse(&arguments.b, arguments.means(&arguments.for_b)?)?,
-    ];
+    let players = arguments.contestants()?;
+    let pairings = arguments.pairings();
     let rules = rules_of(arguments, &players)?;
     let sprt = arguments.sprt()?;
-    let contest = arguments.contest(&rules, &players)?;
-    let mut sheets = Sheets::new(players.each_ref().map(Contestant::name), sprt);
+    let contest = arguments.contest(&rules)?;
+    let names = arguments.names(&players)?;
+    let mut standings = Standings::new(names, pairings, sprt);
     let folder = match &arguments.out {
         Some(dir) => {
-            let (folder, games) =
-                Folder::open(dir, &description(arguments, &contest, &players, &rules))?;
-            games.into_iter().for_each(|game| sheets.add(game));
+            let settings = arguments.description(&contest, &players, &rules);
+            let (folder, games) = Folder::open(dir, &settings)?;
+            games.into_iter().for_each(|game| standings.add(game));
             Some(folder)
         }
         None => None,
     };
-    let of = 2 * contest.pairs;
-    let missing: Vec<u64> = (0..of).filter(|&number| !sheets.has(number)).collect();
-    if !missing.is_empty() && (missing.len() as u64) < of {
-        tell!("goes on after {} of {of} games", of - missing.len() as u64);
+    let of = 2 * contest.pairs * standings.pairings().len() as u64;
+    if (1..of).contains(&standings.len()) {
+        tell!("goes on after {} of {of} games", standings.len());
     }
-    let sheets = play(arguments, &contest, &players, &missing, sheets, folder.as_ref())?;
+    let standings = play(arguments, &contest, &players, standings, folder.as_ref())?;
     if arguments.moves {
-        sheets.games().for_each(|game| say!("{}", moves_line(game)));
+        standings.games().for_each(|game| say!("{}", moves_line(game)));
     }
-    table::print(&sheets);
+    table::print(&standings);
     if let Some(folder) = &folder {
-        folder.write_results(&sheets, &rules)?;
+        folder.write_results(&standings, &rules)?;
     }
-    let is_over = sheets.len() == of || sheets.verdict() != Verdict::Open;
-    if is_over {
+    if standings.len() >= of || standings.verdict() != Verdict::Open {
         return Ok(ExitCode::SUCCESS);
     }
+    let done = standings.len();
     match &arguments.out {
-        Some(_) => tell!("stopped after {} of {of} games; the same command goes on", sheets.len()),
-        None => tell!("stopped after {} of {of} games; with --out it could go on", sheets.len()),
+        Some(_) => tell!("stopped after {done} of {of} games; the same command goes on"),
+        None => tell!("stopped after {done} of {of} games; with --out it could go on"),
     }
     Ok(ExitCode::from(STOPPED))
 }
 
-/// Plays what is missing, until it is done, a test is decided, or somebody stops it.
+/// Plays what is missing, two players after the other, until it is done, a test is decided, or
+/// somebody stops it.
 fn play(
     arguments: &Arguments,
     contest: &Match,
-    players: &[Contestant; 2],
-    missing: &[u64],
-    sheets: Sheets,
+    players: &[Contestant],
+    standings: Standings,
     folder: Option<&Folder>,
-) -> Result<Sheets, Failure> {
-    if missing.is_empty() || sheets.verdict() != Verdict::Open {
-        return Ok(sheets);
-    }
-    let mut seats = arguments.seats(contest, players, missing.len())?;
+) -> Result<Standings, Failure> {
     let stopping = stop::on_signal()?;
-    let decided = AtomicBool::new(false);
-    let state: Mutex<(Sheets, Option<Failure>)> = Mutex::new((sheets, None));
-    let on_game = |played: &Played| {
-        let mut state = state.lock().expect("nobody panics with the games in hand");
-        let (sheets, failure) = &mut *state;
-        let game = Scoresheet::of(played, sheets.players());
-        if let Err(error) = folder.map_or(Ok(()), |folder| folder.add(&game)) {
-            failure.get_or_insert(error);
-        }
-        sheets.add(game);
-        tell_progress(sheets, 2 * contest.pairs);
-        if failure.is_some() || sheets.verdict() != Verdict::Open {
-            decided.store(true, Ordering::Relaxed);
-        }
-    };
+    let of = 2 * contest.pairs * standings.pairings().len() as u64;
+    let two: Vec<[usize; 2]> = standings.pairings().iter().collect();
+    let decided = AtomicBool::new(standings.verdict() != Verdict::Open);
+    let state: Mutex<(Standings, Option<Failure>)> = Mutex::new((standings, None));
     let stop = || stopping.load(Ordering::Relaxed) || decided.load(Ordering::Relaxed);
-    contest.play_these(missing, &mut seats, on_game, stop)?;
-    let (sheets, failure) = state.into_inner().expect("nobody panics with the games in hand");
-    failure.map_or(Ok(sheets), Err)
-}
-
-fn tell_progress(sheets: &Sheets, of: u64) {
-    let done = sheets.len();
-    if done.is_multiple_of((of / PROGRESS_LINES).max(10)) || done == of {
-        tell!("{done} of {of} games{}", table::progress(sheets));
-    }
-}
-
-impl Arguments {
-    /// What a player may spend: what both may, and what is said of it alone.
-    fn means(&self, own: &[String]) -> Result<Means, Failure> {
-        let pairs = |flag: &'static str, texts: &[String]| {
-            let split = |text: &String| split_option(flag, text);
-            texts.iter().map(split).collect::<Result<Vec<_>, Failure>>()
-        };
-        let mut means = Means {
-            simulations: self.simulations,
-            limit: self.movetime.map_or(Limit::Nodes(self.nodes), Limit::Milliseconds),
-            patience: PATIENCE,
-            options: pairs("--option", &self.options)?,
-        };
-        for (name, value) in pairs("--a or --b", own)? {
-            let number = |most: u64| {
-                let number = value.parse().ok().filter(|number| (1..=most).contains(number));
-                let message = format!("{name}={value}: expected a whole number from 1 to {most}");
-                number.ok_or_else(|| Failure::usage(message))
-            };
-            match name.as_str() {
-                "simulations" => means.simulations = number(u32::MAX.into())? as u32,
-                "nodes" => means.limit = Limit::Nodes(number(u64::MAX)?),
-                "movetime" => means.limit = Limit::Milliseconds(number(600_000)?),
-                _ => {
-                    means.options.retain(|(known, _)| *known != name);
-                    means.options.push((name, value));
-                }
+    for (pairing, two) in two.into_iter().enumerate() {
+        let missing = missing(&lock(&state).0, pairing, contest.pairs);
+        if missing.is_empty() || stop() {
+            continue;
+        }
+        let two = two.map(|player| &players[player]);
+        let (contest, mut seats) = arguments.seats(contest, two, missing.len())?;
+        let on_game = |played: &Played| {
+            let mut state = lock(&state);
+            let (standings, failure) = &mut *state;
+            let mut game = Scoresheet::of(played, standings.sheets()[pairing].players());
+            game.number = standings.pairings().number(pairing, played.number);
+            if let Err(error) = folder.map_or(Ok(()), |folder| folder.add(&game)) {
+                failure.get_or_insert(error);
             }
-        }
-        if let Limit::Milliseconds(time) = means.limit {
-            means.patience = Duration::from_millis(time + self.tolerance);
-        }
-        Ok(means)
-    }
-
-    /// The test that ends the match, if one does.
-    fn sprt(&self) -> Result<Option<Sprt>, Failure> {
-        let Some(text) = &self.sprt else {
-            return Ok(None);
+            standings.add(game);
+            tell_progress(standings, of);
+            if failure.is_some() || standings.verdict() != Verdict::Open {
+                decided.store(true, Ordering::Relaxed);
+            }
         };
-        let scale = if self.normalised { Scale::Normalised } else { Scale::Logistic };
-        let read = |text: &str| text.trim().parse::<f64>().ok().filter(|elo| elo.abs() <= 1000.0);
-        let bounds = text.split_once(',').and_then(|(low, high)| read(low).zip(read(high)));
-        match bounds.filter(|(low, high)| low < high) {
-            Some((low, high)) => Ok(Some(Sprt { low, high, scale })),
-            None => Err(Failure::usage(format!(
-                "--sprt {text}: expected two numbers between -1000 and 1000, the lower one first, \
-                 such as 0,10"
-            ))),
-        }
+        contest.play_these(&missing, &mut seats, on_game, stop)?;
     }
+    let (standings, failure) = state.into_inner().expect("nobody panics with the games in hand");
+    failure.map_or(Ok(standings), Err)
+}
 
-    fn contest(&self, rules: &Arc<Rules>, players: &[Contestant; 2]) -> Result<Match, Failure> {
-        let starts = openings::starts(rules, self.book.as_deref(), self.handicap.as_deref())?;
-        let plies = if self.book.is_some() { 0 } else { OPENING_PLIES };
-        let opening_plies = self.opening_plies.unwrap_or(plies);
-        let longest = starts.iter().map(Game::ply).max().unwrap_or(0) as u64;
-        if longest + u64::from(opening_plies) >= self.ply_limit.into() {
-            let (limit, longest) = (self.ply_limit, longest + u64::from(opening_plies));
-            return Err(Failure::usage(format!(
-                "an opening of {longest} plies (--opening-plies, --book) has to be shorter than \
-                 --ply-limit, which is {limit}"
-            )));
-        }
-        let games = self.sprt.as_ref().map_or(GAMES, |_| GAMES_OF_A_TEST);
-        let pairs = self.games.unwrap_or(games).div_ceil(2);
-        let share = (2 * pairs).div_ceil(self.workers(2 * pairs) as u64);
-        // An engine plays one game from its beginning to its end.
-        let engines = players.iter().any(Contestant::is_external);
-        let side_by_side = if engines { 1 } else { share.min(BATCH as u64) as usize };
-        let (seed, ply_limit) = (self.seed, self.ply_limit);
-        Ok(Match { starts, seed, pairs, opening_plies, ply_limit, side_by_side })
-    }
+fn lock<T>(state: &Mutex<T>) -> MutexGuard<'_, T> {
+    state.lock().expect("nobody panics with the games in hand")
+}
 
-    fn workers(&self, games: u64) -> usize {
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        self.workers.unwrap_or(cores).clamp(1, games.max(1) as usize)
-    }
+/// The games of a pairing that are not played yet, by the numbers they have in it.
+fn missing(standings: &Standings, pairing: usize, pairs: u64) -> Vec<u64> {
+    let number = |game| standings.pairings().number(pairing, game);
+    (0..2 * pairs).filter(|&game| !standings.has(number(game))).collect()
+}
 
-    fn seats(
-        &self,
-        contest: &Match,
-        players: &[Contestant; 2],
-        games: usize,
-    ) -> Result<Vec<(crate::players::Seated, crate::players::Seated)>, Failure> {
-        let settings = Settings { batch: contest.side_by_side, seed: self.seed };
-        let rules = contest.starts[0].rules();
-        let seat = |player: &Contestant| player.seat(rules, &settings);
-        (0..self.workers(games as u64))
-            .map(|_| Ok((seat(&players[0])?, seat(&players[1])?)))
-            .collect()
+fn tell_progress(standings: &Standings, of: u64) {
+    let done = standings.len();
+    if done.is_multiple_of((of / PROGRESS_LINES).max(10)) || done == of {
+        let more = match standings.sheets() {
+            [sheets] => table::progress(sheets),
+            _ => String::new(),
+        };
+        tell!("{done} of {of} games{more}");
     }
 }
 
-fn split_option(flag: &str, text: &str) -> Result<(String, String), Failure> {
-    let (name, value) = text
-        .split_once('=')
-        .ok_or_else(|| Failure::usage(format!("{flag} {text}: expected NAME=VALUE")))?;
-    Ok((name.to_owned(), value.to_owned()))
-}
-
-fn rules_of(arguments: &Arguments, players: &[Contestant; 2]) -> Result<Arc<Rules>, Failure> {
+fn rules_of(arguments: &Arguments, players: &[Contestant]) -> Result<Arc<Rules>, Failure> {
     let named = arguments.rules.as_deref().map(|name| Rules::load(name).map_err(Failure::from));
     let rules = named.or_else(|| players.iter().find_map(Contestant::rules));
-    let nobody = "neither player says which game: give --rules VARIANT";
+    let nobody = "no player says which game: give --rules VARIANT";
     Ok(Arc::new(rules.ok_or_else(|| Failure::usage(nobody))??))
-}
-
-/// All that the games depend on, by name: what a match has to have in common with the one it goes
-/// on with. More games may be asked for, by more threads.
-fn description(
-    arguments: &Arguments,
-    contest: &Match,
-    players: &[Contestant; 2],
-    rules: &Rules,
-) -> BTreeMap<String, String> {
-    let start = |game: &Game| {
-        let moves: Vec<String> = game.moves().map(|mv| mv.to_usi(rules)).collect();
-        format!("{} {}", game.start_sfen(), moves.join(" "))
-    };
-    let starts: Vec<String> = contest.starts.iter().map(start).collect();
-    let sprt = match (&arguments.sprt, arguments.normalised) {
-        (None, _) => "none".to_owned(),
-        (Some(bounds), false) => bounds.clone(),
-        (Some(bounds), true) => format!("{bounds} normalised"),
-    };
-    let of = |name: &str, value: String| (name.to_owned(), value);
-    BTreeMap::from([
-        of("first player", players[0].description()),
-        of("second player", players[1].description()),
-        of("game", format!("{} {:016x}", rules.name(), rules.hash())),
-        of("openings", starts.join("; ")),
-        of("--opening-plies", contest.opening_plies.to_string()),
-        of("--ply-limit", contest.ply_limit.to_string()),
-        of("--seed", contest.seed.to_string()),
-        of("--sprt", sprt),
-    ])
 }
 
 fn moves_line(game: &Scoresheet) -> String {

@@ -1,5 +1,6 @@
 //! What a USI or UCI GUI says, word by word. Nothing here knows a game.
 
+use crate::position_line::{Notation, PositionLine};
 use std::str::SplitWhitespace;
 
 /// A line of a GUI.
@@ -13,8 +14,8 @@ pub(crate) enum Command {
     SetOption { name: String, value: String },
     /// Another game begins.
     NewGame,
-    /// A start, `None` for the usual one, and the moves since.
-    Position { start: Option<String>, moves: Vec<String> },
+    /// A start and the moves since.
+    Position(PositionLine),
     /// Think.
     Go(Go),
     /// Look for a forced win alone, for so many milliseconds if it is said how long.
@@ -63,8 +64,8 @@ pub(crate) struct Go {
 /// Why a line is not understood, for people.
 pub(crate) type Problem = String;
 
-/// Reads a line. `start_word` introduces a position as text: `sfen` or `fen`.
-pub(crate) fn parse(line: &str, start_word: &str) -> Result<Command, Problem> {
+/// Reads a line.
+pub(crate) fn parse(line: &str, notation: Notation) -> Result<Command, Problem> {
     let mut words = line.split_whitespace();
     Ok(match words.next() {
         None => Command::Nothing,
@@ -72,7 +73,10 @@ pub(crate) fn parse(line: &str, start_word: &str) -> Result<Command, Problem> {
         Some("isready") => Command::IsReady,
         Some("setoption") => set_option(words)?,
         Some("usinewgame" | "ucinewgame") => Command::NewGame,
-        Some("position") => position(words, start_word)?,
+        Some("position") => {
+            let line = PositionLine::read(line, notation);
+            Command::Position(line.map_err(|problem| format!("`position`: {problem}"))?)
+        }
         Some("go") => go(words),
         Some("stop") => Command::Stop,
         Some("ponderhit") => Command::PonderHit,
@@ -105,18 +109,6 @@ fn set_option(words: SplitWhitespace<'_>) -> Result<Command, Problem> {
         return Err("`setoption name` is followed by a name".to_owned());
     }
     Ok(Command::SetOption { name: rest[..at].join(" "), value })
-}
-
-fn position(words: SplitWhitespace<'_>, start_word: &str) -> Result<Command, Problem> {
-    let words: Vec<&str> = words.collect();
-    let at = words.iter().position(|&word| word == "moves").unwrap_or(words.len());
-    let start = match &words[..at] {
-        ["startpos"] => None,
-        [first, text @ ..] if *first == start_word && !text.is_empty() => Some(text.join(" ")),
-        _ => return Err(format!("`position` is followed by `startpos` or `{start_word}`")),
-    };
-    let moves = words.iter().skip(at + 1).map(|&word| word.to_owned()).collect();
-    Ok(Command::Position { start, moves })
 }
 
 /// Words that begin something else than one more move.
@@ -188,7 +180,7 @@ mod tests {
     use super::*;
 
     fn usi(line: &str) -> Result<Command, Problem> {
-        parse(line, "sfen")
+        parse(line, Notation::Usi)
     }
 
     #[test]
@@ -201,16 +193,10 @@ mod tests {
         assert_eq!(usi("setoption name USI_Hash value 256"), option("USI_Hash", "256"));
         assert_eq!(usi("setoption name Two words value a b"), option("Two words", "a b"));
         assert_eq!(usi("setoption name Button"), option("Button", ""));
-        let position = |start: Option<&str>, moves: &[&str]| {
-            let moves = moves.iter().map(|&mv| mv.to_owned()).collect();
-            Ok(Command::Position { start: start.map(str::to_owned), moves })
-        };
-        assert_eq!(usi("position startpos"), position(None, &[]));
-        assert_eq!(usi("position startpos moves 1a1b"), position(None, &["1a1b"]));
-        assert_eq!(usi("position sfen a b c 1 moves x"), position(Some("a b c 1"), &["x"]));
-        assert_eq!(parse("position fen a", "fen"), position(Some("a"), &[]));
+        let line = PositionLine::read("startpos moves 1a1b", Notation::Usi);
+        assert_eq!(usi("position startpos moves 1a1b"), line.map(Command::Position));
         for wrong in ["position", "position fen a", "position sfen", "position moves"] {
-            assert!(usi(wrong).unwrap_err().contains("startpos"), "{wrong}");
+            assert!(usi(wrong).unwrap_err().starts_with("`position`: expected"), "{wrong}");
         }
     }
 

@@ -2,9 +2,9 @@
 
 use super::options::{Kind, Options};
 use super::report::{Report, Score, thousandths};
-use keiko_rules::{Color, Game, Move, Position, Rules, UsiError};
+use crate::position_line::Notation;
+use keiko_rules::{Color, Move, Position, Rules, UsiError};
 use std::fmt::Write;
-use std::sync::Arc;
 
 /// A protocol.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
@@ -24,11 +24,11 @@ impl Dialect {
         }
     }
 
-    /// What introduces a position as text.
-    pub(crate) fn start_word(self) -> &'static str {
+    /// How it writes positions and moves.
+    pub(crate) fn notation(self) -> Notation {
         match self {
-            Dialect::Usi => "sfen",
-            Dialect::Uci => "fen",
+            Dialect::Usi => Notation::Usi,
+            Dialect::Uci => Notation::Uci,
         }
     }
 
@@ -105,30 +105,6 @@ impl Dialect {
             Dialect::Usi => Move::from_usi(rules, position, text),
             Dialect::Uci => Move::from_uci(rules, position, text),
         }
-    }
-
-    /// A game from its start and its moves.
-    pub(crate) fn read_game(
-        self,
-        rules: &Arc<Rules>,
-        start: Option<&str>,
-        moves: &[String],
-    ) -> Result<Game, String> {
-        let start = match (self, start) {
-            (_, None) => Ok(*rules.start()),
-            (Dialect::Usi, Some(sfen)) => {
-                Position::from_sfen(rules, sfen).map_err(|error| error.to_string())
-            }
-            (Dialect::Uci, Some(fen)) => {
-                Position::from_fen(rules, fen).map_err(|error| error.to_string())
-            }
-        };
-        let mut game = Game::from_position(Arc::clone(rules), start?);
-        for text in moves {
-            let mv = self.read_move(rules, game.position(), text);
-            game.play(mv.map_err(|error| error.to_string())?);
-        }
-        Ok(game)
     }
 
     /// The `info` lines of a report about a position, the best line's first.

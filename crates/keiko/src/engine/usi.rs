@@ -41,7 +41,7 @@ fn read(line: &Line, dialect: Dialect) -> Result<Command, String> {
     if line.is_too_long {
         return Err("a line is too long to be a command".to_owned());
     }
-    parse(&line.text, dialect.start_word())
+    parse(&line.text, dialect.notation())
 }
 
 fn complain(problem: &str) {
@@ -73,8 +73,8 @@ impl Front {
                 let rules = Arc::clone(self.engine.rules());
                 self.engine.begin(Game::new(rules));
             }
-            Command::Position { start, moves } => {
-                match self.dialect.read_game(self.engine.rules(), start.as_deref(), &moves) {
+            Command::Position(line) => {
+                match line.game(self.engine.rules(), self.dialect.notation()) {
                     Ok(game) => self.engine.set_game(game),
                     Err(problem) => complain(&format!("{problem}; the position before stays")),
                 }

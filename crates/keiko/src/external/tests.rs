@@ -29,7 +29,7 @@ const HELLO: (&str, &str) = ("usi", "echo 'id name Pretender'; echo usiok");
 const READY: (&str, &str) = ("isready", "echo readyok");
 
 fn start(spec: &EngineSpec) -> Result<ExternalEngine, ExternalError> {
-    ExternalEngine::start(spec, "minishogi")
+    ExternalEngine::start(spec, "minishogi", MINISHOGI)
 }
 
 #[test]
@@ -174,12 +174,13 @@ fn fairy_stockfish_plays_minishogi() {
 fn fairy_stockfish_is_told_only_what_it_knows() {
     let fails = |game: &str, options: &[(&str, &str)]| {
         let spec = fairy(options)?;
-        Some(ExternalEngine::start(&spec, game).unwrap_err().to_string())
+        let rules = keiko_rules::Rules::load(game).unwrap();
+        Some(ExternalEngine::start(&spec, game, rules.start_sfen()).unwrap_err().to_string())
     };
     let Some(error) = fails("doubutsu", &[]) else {
         return;
     };
-    for part in ["\"doubutsu\"", "did you mean \"dobutsu\"", "minishogi", "UCI_Variant=NAME"] {
+    for part in ["\"doubutsu\"", "(but dobutsu, which begins alike)", "UCI_Variant=NAME"] {
         assert!(error.contains(part), "{part} in {error}");
     }
     let error = fails("minishogi", &[("Skil Level", "3")]).unwrap();
@@ -187,7 +188,7 @@ fn fairy_stockfish_is_told_only_what_it_knows() {
     let error = fails("minishogi", &[("Skill Level", "30")]).unwrap();
     assert!(error.contains("from -20 to 20"), "{error}");
     let spec = fairy(&[("UCI_Variant", "dobutsu")]).unwrap();
-    let mut engine = ExternalEngine::start(&spec, "doubutsu").unwrap();
+    let mut engine = ExternalEngine::start(&spec, "doubutsu", "gle/1c1/1C1/ELG b - 1").unwrap();
     let reply = engine.best_move("gle/1c1/1C1/ELG b - 1", &[]).unwrap();
     assert!(matches!(reply, Reply::Move(_)));
 }

@@ -1,9 +1,14 @@
 //! An outside engine that speaks XBoard's protocol, version 2.
 
 use super::process::Process;
-use super::{EngineSpec, ExternalError, HANDSHAKE, Limit, Reply};
-use keiko_rules::{Game, Move};
+use super::{
+    Clocks, EngineSpec, ExternalError, HANDSHAKE, Letters, Limit, Protocol, Reply, written,
+};
+use keiko_rules::Game;
 use std::time::Duration;
+
+/// What names the game, where the engine has another name for it. It is no option of the engine's.
+const VARIANT: &str = "variant";
 
 /// A running engine of XBoard's protocol, between its moves always in force mode. It is ended when
 /// this is dropped.
@@ -12,10 +17,16 @@ pub(crate) struct XBoardEngine {
     process: Process,
     features: Features,
     game: String,
-    limit: Duration,
+    /// The position that the game begins with, in our letters.
+    start: String,
+    /// How it writes the game's pieces, if it has said.
+    letters: Option<Letters>,
+    limit: Limit,
     patience: Duration,
-    /// The moves of the game in hand that it knows; `None` before the first.
-    told: Option<Vec<Move>>,
+    /// What the clocks show, where there are some.
+    clocks: Option<Clocks>,
+    /// How many moves of the game in hand it knows; `None` before it knows where that begins.
+    told: Option<usize>,
     pings: u32,
 }
 
@@ -31,37 +42,64 @@ struct Features {
 }
 
 impl XBoardEngine {
-    /// Starts the engine and makes it ready to play `game`, which it must offer.
-    pub(crate) fn start(spec: &EngineSpec, game: &str) -> Result<XBoardEngine, ExternalError> {
-        let unable =
-            |reason: String| ExternalError::Unable { engine: spec.command.join(" "), reason };
-        let Limit::Milliseconds(limit) = spec.limit else {
-            let reason = "speaks XBoard's protocol, which knows no nodes: give --movetime";
-            return Err(unable(reason.to_owned()));
-        };
+    /// Starts the engine and makes it ready to play `game`, or what the option `variant` names,
+    /// which it must offer. `start` is the position that the game begins with.
+    pub(crate) fn start(
+        spec: &EngineSpec,
+        game: &str,
+        start: &str,
+    ) -> Result<XBoardEngine, ExternalError> {
+        let unable = |reason: String| super::unable(spec, reason);
+        match spec.limit {
+            Limit::Nodes(_) => {
+                let reason = "speaks XBoard's protocol, which knows no nodes: give --movetime or \
+                              --clock";
+                return Err(unable(reason.to_owned()));
+            }
+            Limit::Clock(control) => {
+                control.without_byoyomi("XBoard's protocol").map_err(unable)?;
+            }
+            Limit::Milliseconds(_) => {}
+        }
         let mut process = Process::spawn(&spec.command)?;
         process.send("xboard")?;
         let is_done = |line: &str| line.starts_with("feature") && line.contains("done=1");
         let lines = process.ask("protover 2", HANDSHAKE, is_done)?;
         let features = Features::read(lines.iter().map(String::as_str));
+        let named = spec.options.iter().find(|(name, _)| name == VARIANT);
+        let game = named.map_or(game, |(_, name)| name);
         if let Some(offered) = &features.variants
             && !offered.split(',').any(|it| it.trim() == game)
         {
-            return Err(unable(format!("does not offer the game {game:?}; it offers: {offered}")));
+            return Err(unable(format!(
+                "does not offer the game {game:?}; it offers: {offered}. If it has another name for \
+                 the game, give {VARIANT}=NAME"
+            )));
         }
         if !features.setboard {
             return Err(unable("takes no positions (feature setboard)".to_owned()));
         }
-        for (name, value) in &spec.options {
+        for (name, value) in spec.options.iter().filter(|(name, _)| name != VARIANT) {
             if !features.options.contains(name) {
                 let known = features.options.join(", ");
                 return Err(unable(format!("has no option {name:?}; it has: {known}")));
             }
             process.send(&format!("option {name}={value}"))?;
         }
-        let limit = Duration::from_millis(limit);
-        let (game, patience) = (game.to_owned(), spec.patience);
-        Ok(XBoardEngine { process, features, game, limit, patience, told: None, pings: 0 })
+        let (game, start) = (game.to_owned(), start.to_owned());
+        let EngineSpec { limit, patience, .. } = *spec;
+        Ok(XBoardEngine {
+            process,
+            features,
+            game,
+            start,
+            letters: None,
+            limit,
+            patience,
+            clocks: None,
+            told: None,
+            pings: 0,
+        })
     }
 
     /// What the engine calls itself.
@@ -72,45 +110,65 @@ impl XBoardEngine {
     /// Tells the engine that another game begins.
     pub(crate) fn new_game(&mut self) -> Result<(), ExternalError> {
         // `new` goes back to chess, `easy` forbids to think on the other's time.
-        let seconds = self.limit.as_secs_f64();
         for line in ["new", &format!("variant {}", self.game), "easy", "nopost", "force"] {
             self.process.send(line)?;
         }
-        self.process.send(&format!("st {seconds}"))?;
+        match self.limit {
+            Limit::Clock(control) => self.process.send(&control.level())?,
+            Limit::Milliseconds(time) => {
+                self.process.send(&format!("st {}", time as f64 / 1000.0))?;
+            }
+            Limit::Nodes(_) => {}
+        }
         self.told = None;
-        self.wait()
+        let said = self.wait()?;
+        let theirs = said.iter().find_map(|line| stated_start(line));
+        self.letters = theirs.and_then(|theirs| Letters::between(&self.start, theirs));
+        Ok(())
     }
 
-    /// Waits until everything sent is done, and forgets what was said meanwhile.
-    fn wait(&mut self) -> Result<(), ExternalError> {
-        if self.features.ping {
-            self.pings += 1;
-            let pong = format!("pong {}", self.pings);
-            let ping = format!("ping {}", self.pings);
-            self.process.ask(&ping, HANDSHAKE, |line| line.trim() == pong)?;
+    /// How it writes the game's pieces, if it has said how the game begins.
+    pub(crate) fn letters(&self) -> Option<&Letters> {
+        self.letters.as_ref()
+    }
+
+    /// Waits until everything sent is done; what was said meanwhile, as far as that is known.
+    fn wait(&mut self) -> Result<Vec<String>, ExternalError> {
+        if !self.features.ping {
+            return Ok(Vec::new());
         }
-        Ok(())
+        self.pings += 1;
+        let pong = format!("pong {}", self.pings);
+        let ping = format!("ping {}", self.pings);
+        self.process.ask(&ping, HANDSHAKE, |line| line.trim() == pong)
+    }
+
+    /// Tells what the clocks show before the next move.
+    pub(crate) fn set_clocks(&mut self, clocks: Clocks) {
+        self.clocks = Some(clocks);
     }
 
     /// The engine's move in a game.
     pub(crate) fn best_move(&mut self, game: &Game) -> Result<Reply, ExternalError> {
-        let rules = game.rules();
-        let mut position = *game.start_position();
+        let (start, moves) = written(Protocol::XBoard, self.letters(), game);
         if self.told.is_none() {
-            self.process.send(&format!("setboard {}", position.to_fen(rules)))?;
+            self.process.send(&format!("setboard {start}"))?;
         }
-        let mut told = self.told.take().unwrap_or_default();
-        let known = told.len();
-        for (index, mv) in game.moves().enumerate() {
-            if index >= known {
-                let verb = if self.features.usermove { "usermove " } else { "" };
-                self.process.send(&format!("{verb}{}", mv.to_uci(rules, &position)))?;
-                told.push(mv);
+        let known = self.told.take().unwrap_or_default();
+        let verb = if self.features.usermove { "usermove " } else { "" };
+        for mv in moves.iter().skip(known) {
+            self.process.send(&format!("{verb}{mv}"))?;
+        }
+        let mut patience = self.patience;
+        if let Limit::Clock(control) = self.limit {
+            let clocks = self.clocks.clone().unwrap_or_else(|| control.begun());
+            for line in clocks.cecp() {
+                self.process.send(&line)?;
             }
-            rules.play(&mut position, mv);
+            patience += control.most(&clocks);
         }
         self.wait()?;
-        let lines = self.process.ask("go", self.patience, |line| read_reply(line).is_some())?;
+        let lines = self.process.ask("go", patience, |line| read_reply(line).is_some())?;
         self.process.send("force")?;
         let line = lines.last().map_or("", String::as_str);
         let reply = read_reply(line).expect("the last line is the answer");
@@ -121,11 +179,16 @@ impl XBoardEngine {
                 reply: line.to_owned(),
             });
         };
-        // It has made the move already, if it is one.
-        told.extend(Move::from_uci(rules, &position, text).ok());
-        self.told = Some(told);
+        // It has made its own move already.
+        self.told = Some(moves.len() + 1);
         Ok(Reply::Move(text.clone()))
     }
+}
+
+/// The start of a game, where a line tells it: `setup (TABLE) 4x5+10_shogi POSITION`.
+fn stated_start(line: &str) -> Option<&str> {
+    let (_, rest) = line.strip_prefix("setup (")?.split_once(") ")?;
+    Some(rest.split_once(' ')?.1)
 }
 
 /// What a line says that ends a search: a reply, or (the inner `None`) that it did not understand

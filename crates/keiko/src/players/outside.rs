@@ -2,7 +2,10 @@
 //! crashed.
 
 use crate::Failure;
-use crate::external::{EngineSpec, ExternalEngine, ExternalError, Protocol, Reply, XBoardEngine};
+use crate::external::{
+    Clocks, EngineSpec, ExternalEngine, ExternalError, Letters, Limit, Protocol, Reply,
+    XBoardEngine, written,
+};
 use keiko_rules::{Game, Move, Rules};
 use keiko_trainer::arena::{Answer, Fault, Player, PlayerError, Turn};
 use std::sync::Arc;
@@ -16,6 +19,8 @@ pub(crate) struct ExternalPlayer {
     engine: Option<Engine>,
     /// The number of the game in hand.
     number: Option<u64>,
+    /// Why it was of no use when that game began.
+    trouble: Option<ExternalError>,
 }
 
 /// A running engine.
@@ -28,21 +33,39 @@ impl ExternalPlayer {
     pub(crate) fn start(spec: &EngineSpec, rules: &Arc<Rules>) -> Result<ExternalPlayer, Failure> {
         let engine = Some(Engine::start(spec, rules)?);
         let (spec, rules) = (spec.clone(), Arc::clone(rules));
-        Ok(ExternalPlayer { spec, rules, engine, number: None })
+        Ok(ExternalPlayer { spec, rules, engine, number: None, trouble: None })
+    }
+
+    /// Starts the engine where there is none, and tells it of games that begin.
+    fn make_ready(&mut self, turn: &Turn<'_>) -> Result<(), PlayerError> {
+        let mut engine = match self.engine.take() {
+            Some(engine) => engine,
+            None => {
+                self.number = None;
+                let engine = Engine::start(&self.spec, &self.rules);
+                engine.map_err(|error| PlayerError(error.to_string()))?
+            }
+        };
+        if self.number != Some(turn.number) {
+            self.number = Some(turn.number);
+            self.trouble = engine.new_game().err();
+        }
+        self.engine = Some(engine);
+        Ok(())
     }
 
     /// Its answer to a turn.
     fn answer(&mut self, turn: &Turn<'_>) -> Result<Answer, PlayerError> {
         if self.engine.is_none() {
-            let engine = Engine::start(&self.spec, &self.rules);
-            self.engine = Some(engine.map_err(|error| PlayerError(error.to_string()))?);
-            self.number = None;
+            // It ended in the same turn of another game.
+            self.make_ready(turn)?;
         }
-        let is_new = self.number != Some(turn.number);
-        self.number = Some(turn.number);
+        let trouble = self.trouble.take();
         let engine = self.engine.as_mut().expect("it was started where there was none");
-        let begun = if is_new { engine.new_game() } else { Ok(()) };
-        let reply = begun.and_then(|()| engine.best_move(turn.game));
+        if let Limit::Clock(control) = self.spec.limit {
+            engine.set_clocks(control.after(turn.times, turn.game.side_to_move()));
+        }
+        let reply = trouble.map_or_else(|| engine.best_move(turn.game), Err);
         let name = engine.name().to_owned();
         let fault = |fault, why: &dyn std::fmt::Display| {
             tell!("{name} loses game {} by {fault}: {why}", turn.number);
@@ -65,14 +88,20 @@ impl ExternalPlayer {
     }
 
     fn read_move(&self, game: &Game, text: &str) -> Result<Move, keiko_rules::UsiError> {
+        let letters = self.engine.as_ref().and_then(Engine::letters);
+        let text = letters.map_or(text.to_owned(), |letters| letters.ours(text));
         match self.spec.protocol {
-            Protocol::Usi => Move::from_usi(&self.rules, game.position(), text),
-            Protocol::Uci | Protocol::XBoard => Move::from_uci(&self.rules, game.position(), text),
+            Protocol::Usi => Move::from_usi(&self.rules, game.position(), &text),
+            Protocol::Uci | Protocol::XBoard => Move::from_uci(&self.rules, game.position(), &text),
         }
     }
 }
 
 impl Player for ExternalPlayer {
+    fn prepare(&mut self, turns: &[Turn<'_>]) -> Result<(), PlayerError> {
+        turns.first().map_or(Ok(()), |turn| self.make_ready(turn))
+    }
+
     fn choose(
         &mut self,
         turns: &[Turn<'_>],
@@ -87,9 +116,11 @@ impl Player for ExternalPlayer {
 impl Engine {
     fn start(spec: &EngineSpec, rules: &Rules) -> Result<Engine, ExternalError> {
         Ok(match spec.protocol {
-            Protocol::XBoard => Engine::XBoard(XBoardEngine::start(spec, rules.name())?),
+            Protocol::XBoard => {
+                Engine::XBoard(XBoardEngine::start(spec, rules.name(), rules.start_sfen())?)
+            }
             Protocol::Usi | Protocol::Uci => {
-                Engine::Usi(ExternalEngine::start(spec, rules.name())?)
+                Engine::Usi(ExternalEngine::start(spec, rules.name(), rules.start_sfen())?)
             }
         })
     }
@@ -111,24 +142,25 @@ impl Engine {
     fn best_move(&mut self, game: &Game) -> Result<Reply, ExternalError> {
         match self {
             Engine::XBoard(engine) => engine.best_move(game),
-            Engine::Usi(engine) if engine.protocol() == Protocol::Uci => {
-                engine.best_move(&game.start_position().to_fen(game.rules()), &uci_moves(game))
-            }
             Engine::Usi(engine) => {
-                let moves: Vec<String> = game.moves().map(|mv| mv.to_usi(game.rules())).collect();
-                engine.best_move(&game.start_sfen(), &moves)
+                let (start, moves) = written(engine.protocol(), engine.letters(), game);
+                engine.best_move(&start, &moves)
             }
         }
     }
-}
 
-fn uci_moves(game: &Game) -> Vec<String> {
-    let rules = game.rules();
-    let mut position = *game.start_position();
-    let write = |mv: Move| {
-        let text = mv.to_uci(rules, &position);
-        rules.play(&mut position, mv);
-        text
-    };
-    game.moves().map(write).collect()
+    fn set_clocks(&mut self, clocks: Clocks) {
+        match self {
+            Engine::Usi(engine) => engine.set_clocks(clocks),
+            Engine::XBoard(engine) => engine.set_clocks(clocks),
+        }
+    }
+
+    /// How it writes the game's pieces, if it has said.
+    fn letters(&self) -> Option<&Letters> {
+        match self {
+            Engine::Usi(engine) => engine.letters(),
+            Engine::XBoard(engine) => engine.letters(),
+        }
+    }
 }

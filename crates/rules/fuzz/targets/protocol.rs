@@ -10,9 +10,12 @@ mod cecp;
 mod clock;
 #[path = "../../../keiko/src/engine/command.rs"]
 mod command;
+#[path = "../../../keiko/src/position_line.rs"]
+mod position_line;
 
 use keiko_rules::{Game, Move, Position, Rules};
 use libfuzzer_sys::fuzz_target;
+use position_line::Notation;
 use std::sync::{Arc, LazyLock};
 
 static GAMES: LazyLock<Vec<Arc<Rules>>> = LazyLock::new(|| {
@@ -23,9 +26,13 @@ static GAMES: LazyLock<Vec<Arc<Rules>>> = LazyLock::new(|| {
 /// Longest message, for it is one line of a GUI's log.
 const LONGEST: usize = 400;
 
-fn usi(rules: &Arc<Rules>, line: &str, start_word: &str) {
-    match command::parse(line, start_word) {
-        Ok(command::Command::Position { start, moves }) => position(rules, start, &moves, start_word),
+fn usi(rules: &Arc<Rules>, line: &str, notation: Notation) {
+    match command::parse(line, notation) {
+        Ok(command::Command::Position(line)) => {
+            let read = line.game(rules, notation);
+            assert!(read.is_ok() || read.is_err_and(|problem| !problem.is_empty()));
+            position(rules, line.start, &line.moves, notation);
+        }
         Ok(command::Command::Go(go)) => {
             for side in 0..2 {
                 let clock = clock::Clock {
@@ -46,8 +53,8 @@ fn usi(rules: &Arc<Rules>, line: &str, start_word: &str) {
     }
 }
 
-fn position(rules: &Arc<Rules>, start: Option<String>, moves: &[String], start_word: &str) {
-    let is_sfen = start_word == "sfen";
+fn position(rules: &Arc<Rules>, start: Option<String>, moves: &[String], notation: Notation) {
+    let is_sfen = notation == Notation::Usi;
     let read = match &start {
         None => Some(*rules.start()),
         Some(sfen) if is_sfen => Position::from_sfen(rules, sfen).ok(),
@@ -72,7 +79,7 @@ fn position(rules: &Arc<Rules>, start: Option<String>, moves: &[String], start_w
 
 fn xboard(rules: &Arc<Rules>, line: &str) {
     match cecp::parse(line) {
-        Ok(cecp::Command::SetBoard(fen)) => position(rules, Some(fen), &[], "fen"),
+        Ok(cecp::Command::SetBoard(fen)) => position(rules, Some(fen), &[], Notation::Uci),
         Ok(cecp::Command::Move(text)) => {
             let _ = Move::from_uci(rules, rules.start(), &text).map_err(|it| it.to_string());
         }
@@ -85,8 +92,8 @@ fuzz_target!(|data: &[u8]| {
     let Some((&first, rest)) = data.split_first() else { return };
     let rules = &GAMES[usize::from(first) % GAMES.len()];
     for line in String::from_utf8_lossy(rest).lines() {
-        usi(rules, line.trim(), "sfen");
-        usi(rules, line.trim(), "fen");
+        usi(rules, line.trim(), Notation::Usi);
+        usi(rules, line.trim(), Notation::Uci);
         xboard(rules, line.trim());
     }
 });

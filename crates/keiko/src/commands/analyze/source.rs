@@ -1,11 +1,13 @@
 //! What is to be analysed: a position, or a game from a file or a run.
 
 use super::super::games::whole;
-use super::super::show::{ending_words, is_position};
+use super::super::show::is_position;
 use crate::Failure;
-use keiko_rules::{Game, Move, Rules};
+use crate::position_line::{Notation, PositionLine, play_record};
+use keiko_rules::{Game, Rules, kif_game};
 use keiko_trainer::Records;
 use serde::Deserialize;
+use std::fmt::Display;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -68,26 +70,7 @@ fn split_number(text: &str) -> (&str, Option<u64>) {
 
 /// `startpos` or an SFEN, perhaps with moves, as USI engines are told.
 fn read_line(rules: &Arc<Rules>, line: &str) -> Result<Game, String> {
-    let words: Vec<&str> = line.split_whitespace().skip_while(|&word| word == "position").collect();
-    let moves_at = words.iter().position(|&word| word == "moves").unwrap_or(words.len());
-    let game = match words[..moves_at] {
-        ["startpos"] => Ok(Game::new(Arc::clone(rules))),
-        ["sfen", ref sfen @ ..] | ref sfen => Game::from_sfen(Arc::clone(rules), &sfen.join(" ")),
-    };
-    let mut game = game.map_err(|error| error.to_string())?;
-    play(&mut game, words.into_iter().skip(moves_at + 1))?;
-    Ok(game)
-}
-
-fn play<'a>(game: &mut Game, moves: impl Iterator<Item = &'a str>) -> Result<(), String> {
-    for text in moves {
-        if let Some(ending) = game.ending() {
-            return Err(format!("`{text}`: the game is over: {}", ending_words(ending)));
-        }
-        let mv = Move::from_usi(game.rules(), game.position(), text);
-        game.play(mv.map_err(|error| format!("move {}: {error}", game.ply() + 1))?);
-    }
-    Ok(())
+    PositionLine::read(line, Notation::Usi)?.record(rules)
 }
 
 fn read_run(run: &Path, number: Option<u64>, rules: &Arc<Rules>) -> Result<Source, Failure> {
@@ -123,25 +106,12 @@ fn read_file(path: &Path, number: Option<u64>, rules: &Arc<Rules>) -> Result<Sou
     let name = path.display();
     let text = std::fs::read_to_string(path)
         .map_err(|error| Failure::data(format!("{name}: cannot be read: {error}")))?;
-    if text.contains("手合割") || text.contains("手数") {
-        let message = format!("{name}: KIF is written here, not read: use --as usi or --as json");
-        return Err(Failure::data(message));
+    if is_kif(&text) {
+        return read_kif(path, number, &text, rules);
     }
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
-    let index = match (lines.len(), number) {
-        (0, _) => return Err(Failure::data(format!("{name}: holds no game"))),
-        (1, None) => 0,
-        (count, None) => {
-            let message =
-                format!("{name} holds {count} games: choose one, {name}#1 to {name}#{count}");
-            return Err(Failure::usage(message));
-        }
-        (count, Some(number)) => match usize::try_from(number) {
-            Ok(number) if (1..=count).contains(&number) => number - 1,
-            _ => return Err(Failure::usage(format!("{name}#{number}: it holds {count} games"))),
-        },
-    };
-    let title = if lines.len() == 1 { name.to_string() } else { format!("{name}#{}", index + 1) };
+    let index = chosen(&name, lines.len(), number)?;
+    let title = title(&name, lines.len(), index);
     let line = lines[index].trim();
     let game = match line.starts_with('{') {
         true => read_record(&title, line, rules)?,
@@ -149,10 +119,70 @@ fn read_file(path: &Path, number: Option<u64>, rules: &Arc<Rules>) -> Result<Sou
             read_line(rules, line).map_err(|error| Failure::data(format!("{title}: {error}")))?
         }
     };
-    if game.ply() == 0 {
-        return Err(Failure::data(format!("{title}: a game without a move")));
+    with_moves(title, game)
+}
+
+/// Whether a text is a KIF record.
+fn is_kif(text: &str) -> bool {
+    ["手合割", "手数", "の持駒"].iter().any(|word| text.contains(word))
+}
+
+fn read_kif(
+    path: &Path,
+    number: Option<u64>,
+    text: &str,
+    rules: &Arc<Rules>,
+) -> Result<Source, Failure> {
+    let name = path.display();
+    let records = kif_records(text);
+    let index = chosen(&name, records.len(), number)?;
+    let title = title(&name, records.len(), index);
+    let game = kif_game(rules, &records[index]);
+    let game = game.map_err(|error| Failure::data(format!("{title}: {error}")))?;
+    with_moves(title, game)
+}
+
+/// The records of a text: each has a line that names its handicap.
+fn kif_records(text: &str) -> Vec<String> {
+    let mut records = vec![String::new()];
+    let mut has_head = false;
+    for line in text.lines() {
+        if line.starts_with("手合割") && std::mem::replace(&mut has_head, true) {
+            records.push(String::new());
+        }
+        let record = records.last_mut().expect("there is one from the beginning");
+        record.push_str(line);
+        record.push('\n');
     }
-    Ok(Source::Game { title, game })
+    records
+}
+
+/// The place of the game that is meant among so many, counted from 1.
+fn chosen(name: &impl Display, count: usize, number: Option<u64>) -> Result<usize, Failure> {
+    match (count, number) {
+        (0, _) => Err(Failure::data(format!("{name}: holds no game"))),
+        (1, None) => Ok(0),
+        (count, None) => {
+            let message =
+                format!("{name} holds {count} games: choose one, {name}#1 to {name}#{count}");
+            Err(Failure::usage(message))
+        }
+        (count, Some(number)) => match usize::try_from(number) {
+            Ok(number) if (1..=count).contains(&number) => Ok(number - 1),
+            _ => Err(Failure::usage(format!("{name}#{number}: it holds {count} games"))),
+        },
+    }
+}
+
+fn title(name: &impl Display, count: usize, index: usize) -> String {
+    if count == 1 { name.to_string() } else { format!("{name}#{}", index + 1) }
+}
+
+fn with_moves(title: String, game: Game) -> Result<Source, Failure> {
+    match game.ply() {
+        0 => Err(Failure::data(format!("{title}: a game without a move"))),
+        _ => Ok(Source::Game { title, game }),
+    }
 }
 
 /// A game as `keiko games --as json` writes it.
@@ -179,6 +209,8 @@ fn read_record(title: &str, line: &str, rules: &Arc<Rules>) -> Result<Game, Fail
     let game = Game::from_sfen(Arc::clone(rules), &record.sfen);
     let mut game = game.map_err(|error| failure(error.to_string()))?;
     let moves = record.opening.iter().chain(record.plies.iter().map(|ply| &ply.r#move));
-    play(&mut game, moves.map(String::as_str)).map_err(failure)?;
+    for text in moves {
+        play_record(&mut game, text).map_err(failure)?;
+    }
     Ok(game)
 }

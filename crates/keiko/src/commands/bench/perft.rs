@@ -66,7 +66,7 @@ fn entry(name: &str, against: Option<&str>) -> Result<Entry, Failure> {
         let command = split_command(command)?;
         let (protocol, limit) = (Protocol::Usi, Limit::Nodes(1));
         let spec = EngineSpec { protocol, command, options: Vec::new(), limit, patience: PATIENCE };
-        Ok(ExternalEngine::start(&spec, theirs)?)
+        Ok(ExternalEngine::start(&spec, theirs, rules.start_sfen())?)
     };
     Ok(Entry {
         depth: depth_for(&rules),

@@ -1,6 +1,6 @@
 //! A match on disk: what was played so far, and what came of it.
 
-use super::sheets::Sheets;
+use super::standings::Standings;
 use super::table;
 use crate::Failure;
 use crate::game_file::{GameFile, cannot};
@@ -37,15 +37,19 @@ impl Folder {
     }
 
     /// Writes the result and all games as USI, PGN and KIF.
-    pub(super) fn write_results(&self, sheets: &Sheets, rules: &Arc<Rules>) -> Result<(), Failure> {
+    pub(super) fn write_results(
+        &self,
+        standings: &Standings,
+        rules: &Arc<Rules>,
+    ) -> Result<(), Failure> {
         self.games.sync()?;
-        let result = serde_json::to_string_pretty(&table::json(sheets));
+        let result = serde_json::to_string_pretty(&table::json(standings));
         let result = result.expect("a result is plain data") + "\n";
         self.write("result.json", &result)?;
         let (mut usi, mut pgn) = (String::new(), String::new());
         let kif = self.dir.join("kif");
         std::fs::create_dir_all(&kif).map_err(cannot(&kif))?;
-        for sheet in sheets.games() {
+        for sheet in standings.games() {
             let read = sheet.game(rules);
             let game = read.map_err(|error| damaged(&self.dir.join(GAMES), sheet.number, error))?;
             usi += &usi_line(sheet, rules);

@@ -1,7 +1,8 @@
 //! What the games of a match begin with: the start, a handicap, or a book.
 
 use crate::Failure;
-use keiko_rules::{Game, Move, Rules, nearest};
+use crate::position_line::{Notation, PositionLine};
+use keiko_rules::{Game, Rules, nearest};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -51,20 +52,7 @@ fn read_book(rules: &Arc<Rules>, path: &Path) -> Result<Vec<Game>, Failure> {
 
 /// A line such as `startpos moves 5d5c`, perhaps with `position` before it.
 fn read_line(rules: &Arc<Rules>, line: &str) -> Result<Game, String> {
-    let line = line.strip_prefix("position ").unwrap_or(line);
-    let (start, moves) = line.split_once("moves").unwrap_or((line, ""));
-    let start = start.trim();
-    let mut game = match start.strip_prefix("sfen ") {
-        Some(sfen) => {
-            Game::from_sfen(Arc::clone(rules), sfen).map_err(|error| error.to_string())?
-        }
-        None if start == "startpos" => Game::new(Arc::clone(rules)),
-        None => return Err(format!("`{start}`: expected `startpos` or `sfen POSITION`")),
-    };
-    for text in moves.split_whitespace() {
-        let mv = Move::from_usi(rules, game.position(), text).map_err(|error| error.to_string())?;
-        game.play(mv);
-    }
+    let game = PositionLine::read(line, Notation::Usi)?.record(rules)?;
     match game.conclusion() {
         Some(ending) => Err(format!("the game is over after it: {}", ending.reason)),
         None => Ok(game),

@@ -30,7 +30,7 @@ impl Opponent {
     ) -> Result<Opponent, Failure> {
         let (player, limit) = split_limit(name)?;
         let patience = match limit {
-            Limit::Nodes(_) => PATIENCE,
+            Limit::Nodes(_) | Limit::Clock(_) => PATIENCE,
             Limit::Milliseconds(time) => Duration::from_millis(time) + TOLERANCE,
         };
         let means = Means { simulations, limit, patience, options: options.to_vec() };

@@ -83,7 +83,7 @@ fn games(hall: &Hall) -> Vec<Game> {
 /// no network its time, and is left out.
 fn pace(thinker: &mut Thinker, games: &[Game]) -> Result<f64, Failure> {
     thinker.search = SearchConfig { root_mate_plies: 0, root_proof_nodes: 0, ..thinker.search };
-    let turn = |(number, game)| Turn { game, number: number as u64 };
+    let turn = |(number, game)| Turn { game, number: number as u64, times: &[] };
     let turns: Vec<Turn<'_>> = games.iter().enumerate().map(turn).collect();
     let (began, before) = (now()?, thinker.evaluator.evaluations());
     loop {
