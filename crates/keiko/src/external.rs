@@ -117,7 +117,7 @@ pub(crate) enum ExternalError {
     #[error(
         "engine {engine:?} does not offer the game {game:?} in its option {option}{}; it offers: \
          {}. If it has another name for the game, set {option}=NAME",
-        suggestion_of_game(.alike, .nearest), .offered.join(" ")
+        meant, .offered.join(" ")
     )]
     Variant {
         /// The program.
@@ -126,10 +126,8 @@ pub(crate) enum ExternalError {
         option: String,
         /// The game's name.
         game: String,
-        /// The names of the games that begin alike.
-        alike: Vec<String>,
-        /// The most similar name offered.
-        nearest: Option<String>,
+        /// What is probably meant, in words; empty where nothing is.
+        meant: String,
         /// Every name offered.
         offered: Vec<String>,
     },
@@ -197,13 +195,6 @@ fn hint(source: &std::io::Error) -> &'static str {
 
 fn suggestion(nearest: &Option<String>) -> String {
     nearest.as_ref().map_or_else(String::new, |name| format!(" (did you mean {name:?}?)"))
-}
-
-fn suggestion_of_game(alike: &[String], nearest: &Option<String>) -> String {
-    match alike {
-        [] => suggestion(nearest),
-        names => format!(" (but {}, which begins alike)", names.join(" or ")),
-    }
 }
 
 fn said(output: &[String]) -> String {
@@ -287,14 +278,17 @@ impl ExternalEngine {
         mut error: ExternalError,
         start: &str,
     ) -> Result<ExternalError, ExternalError> {
-        if let ExternalError::Variant { option, offered, alike, .. } = &mut error {
+        if let ExternalError::Variant { option, offered, meant, .. } = &mut error {
             for name in offered.iter() {
                 self.set_option(option, name)?;
             }
             let said = self.make_ready()?;
             let games = said.iter().filter_map(|line| stated_start(line));
             let same = games.filter(|(_, theirs)| Letters::between(start, theirs).is_some());
-            alike.extend(same.map(|(name, _)| name.to_owned()));
+            let names: Vec<&str> = same.map(|(name, _)| name).collect();
+            if !names.is_empty() {
+                *meant = format!(" (but {}, which begins alike)", names.join(" or "));
+            }
         }
         Ok(error)
     }
@@ -344,8 +338,7 @@ impl ExternalEngine {
                 engine: self.engine(),
                 option: variant.name.clone(),
                 game: game.to_owned(),
-                alike: Vec::new(),
-                nearest: keiko_rules::nearest(game, offered()).map(str::to_owned),
+                meant: suggestion(&keiko_rules::nearest(game, offered()).map(str::to_owned)),
                 offered: variant.values().to_vec(),
             }
         })
