@@ -1,16 +1,19 @@
 //! An outside engine: a child process that speaks USI, UCI or XBoard's protocol.
 
 mod clock;
+mod error;
 mod letters;
 mod options;
 mod process;
 mod xboard;
 
 pub(crate) use clock::{Clocks, Control};
+pub(crate) use error::ExternalError;
 pub(crate) use letters::{Letters, written};
 pub(crate) use options::split_command;
 pub(crate) use xboard::XBoardEngine;
 
+use error::suggestion;
 use options::{Advertised, find, implied, parse_advertised};
 use process::Process;
 use std::time::{Duration, Instant};
@@ -68,149 +71,6 @@ pub(crate) enum Reply {
     Win,
     /// It has no move to offer.
     Nothing,
-}
-
-/// Why an engine cannot be used. Each message begins with the engine's command.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum ExternalError {
-    /// The command is empty or a quote in it is not closed.
-    #[error("engine command {command:?}: {reason}")]
-    Command {
-        /// The command as given.
-        command: String,
-        /// What is wrong.
-        reason: &'static str,
-    },
-    /// The program cannot be started.
-    #[error("engine {engine:?} cannot be started: {source}{}", hint(.source))]
-    Start {
-        /// The program.
-        engine: String,
-        /// What the system said.
-        source: std::io::Error,
-    },
-    /// It did not answer in time.
-    #[error("engine {engine:?} did not answer {question:?} within {seconds} s{}", said(.output))]
-    Timeout {
-        /// The program.
-        engine: String,
-        /// The command it left unanswered.
-        question: String,
-        /// How long was waited.
-        seconds: f64,
-        /// The last lines it wrote.
-        output: Vec<String>,
-    },
-    /// It ended on its own.
-    #[error("engine {engine:?} has ended ({status}) after {question:?}{}", said(.output))]
-    Ended {
-        /// The program.
-        engine: String,
-        /// The command before its end.
-        question: String,
-        /// How it ended.
-        status: String,
-        /// The last lines it wrote.
-        output: Vec<String>,
-    },
-    /// It does not play the game.
-    #[error(
-        "engine {engine:?} does not offer the game {game:?} in its option {option}{}; it offers: \
-         {}. If it has another name for the game, set {option}=NAME",
-        suggestion_of_game(.alike, .nearest), .offered.join(" ")
-    )]
-    Variant {
-        /// The program.
-        engine: String,
-        /// The option that chooses the game.
-        option: String,
-        /// The game's name.
-        game: String,
-        /// The names of the games that begin alike.
-        alike: Vec<String>,
-        /// The most similar name offered.
-        nearest: Option<String>,
-        /// Every name offered.
-        offered: Vec<String>,
-    },
-    /// It has no such option.
-    #[error(
-        "engine {engine:?} has no option {name:?}{}; it has: {}",
-        suggestion(.nearest), .known.join(", ")
-    )]
-    UnknownOption {
-        /// The program.
-        engine: String,
-        /// The option asked for.
-        name: String,
-        /// The most similar name.
-        nearest: Option<String>,
-        /// The names of its options.
-        known: Vec<String>,
-    },
-    /// An option does not take the value.
-    #[error("engine {engine:?}, option {name}: {value:?} is not {allowed}")]
-    OptionValue {
-        /// The program.
-        engine: String,
-        /// The option.
-        name: String,
-        /// The value asked for.
-        value: String,
-        /// What it takes.
-        allowed: String,
-    },
-    /// It cannot be asked for what is wanted.
-    #[error("engine {engine:?} {reason}")]
-    Unable {
-        /// The program.
-        engine: String,
-        /// What it cannot do, and what to do about it.
-        reason: String,
-    },
-    /// It refused an option it was offered.
-    #[error("engine {engine:?} refused an option: {reply}")]
-    Refused {
-        /// The program.
-        engine: String,
-        /// Its words.
-        reply: String,
-    },
-    /// It wrote something that is no answer.
-    #[error("engine {engine:?} answered {reply:?} to {question:?}")]
-    Nonsense {
-        /// The program.
-        engine: String,
-        /// What it was asked.
-        question: String,
-        /// What it said.
-        reply: String,
-    },
-}
-
-fn hint(source: &std::io::Error) -> &'static str {
-    match source.kind() {
-        std::io::ErrorKind::NotFound => " (give its full path, or add its folder to PATH)",
-        _ => "",
-    }
-}
-
-fn suggestion(nearest: &Option<String>) -> String {
-    nearest.as_ref().map_or_else(String::new, |name| format!(" (did you mean {name:?}?)"))
-}
-
-fn suggestion_of_game(alike: &[String], nearest: &Option<String>) -> String {
-    match alike {
-        [] => suggestion(nearest),
-        names => format!(" (but {}, which begins alike)", names.join(" or ")),
-    }
-}
-
-fn said(output: &[String]) -> String {
-    match output {
-        [] => "; it wrote nothing".to_owned(),
-        lines => format!("; its last output:\n  {}", lines.join("\n  ")),
-    }
 }
 
 /// A running engine of USI or UCI, ready to play one game. It is ended when this is dropped.
@@ -287,14 +147,17 @@ impl ExternalEngine {
         mut error: ExternalError,
         start: &str,
     ) -> Result<ExternalError, ExternalError> {
-        if let ExternalError::Variant { option, offered, alike, .. } = &mut error {
+        if let ExternalError::Variant { option, offered, meant, .. } = &mut error {
             for name in offered.iter() {
                 self.set_option(option, name)?;
             }
             let said = self.make_ready()?;
             let games = said.iter().filter_map(|line| stated_start(line));
             let same = games.filter(|(_, theirs)| Letters::between(start, theirs).is_some());
-            alike.extend(same.map(|(name, _)| name.to_owned()));
+            let names: Vec<&str> = same.map(|(name, _)| name).collect();
+            if !names.is_empty() {
+                *meant = format!(" (but {}, which begins alike)", names.join(" or "));
+            }
         }
         Ok(error)
     }
@@ -344,8 +207,7 @@ impl ExternalEngine {
                 engine: self.engine(),
                 option: variant.name.clone(),
                 game: game.to_owned(),
-                alike: Vec::new(),
-                nearest: keiko_rules::nearest(game, offered()).map(str::to_owned),
+                meant: suggestion(&keiko_rules::nearest(game, offered()).map(str::to_owned)),
                 offered: variant.values().to_vec(),
             }
         })
