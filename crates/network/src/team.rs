@@ -30,11 +30,11 @@ pub struct TeamEvaluator {
 #[derive(Debug)]
 enum Place {
     /// Nothing that anybody waits for; its memory.
-    Free(Box<Job>),
+    Free(Job),
     /// A position that was pushed.
     Pushed,
     /// Its evaluation.
-    Done(Box<Job>),
+    Done(Job),
 }
 
 /// A position, and what the network says of it.
@@ -66,8 +66,8 @@ struct Desk {
 
 #[derive(Debug, Default)]
 struct State {
-    queue: VecDeque<Box<Job>>,
-    done: Vec<Box<Job>>,
+    queue: VecDeque<Job>,
+    done: Vec<Job>,
     /// Whether a thread has panicked.
     is_broken: bool,
     is_over: bool,
@@ -79,7 +79,7 @@ impl Desk {
     }
 
     /// Takes a share of what waits, the oldest first.
-    fn take(&self, state: &mut State, jobs: &mut Vec<Box<Job>>) {
+    fn take(&self, state: &mut State, jobs: &mut Vec<Job>) {
         let share = (state.queue.len() / self.members).clamp(1, self.batch);
         jobs.extend(std::iter::from_fn(|| state.queue.pop_front()).take(share));
     }
@@ -120,7 +120,7 @@ impl Drop for Guard<'_> {
 }
 
 /// Evaluates some positions.
-fn evaluate(evaluator: &mut NetworkEvaluator, jobs: &mut [Box<Job>]) {
+fn evaluate(evaluator: &mut NetworkEvaluator, jobs: &mut [Job]) {
     for job in &*jobs {
         evaluator.push_encoded(&job.input, &job.labels);
     }
@@ -215,12 +215,12 @@ impl TeamEvaluator {
     }
 
     /// A slot for one more position, and its memory.
-    fn place(&mut self) -> Box<Job> {
+    fn place(&mut self) -> Job {
         let free = self.places.iter().position(|place| matches!(place, Place::Free(_)));
         let slot = free.unwrap_or(self.places.len());
         let mut job = if slot == self.places.len() {
             self.places.push(Place::Pushed);
-            Box::default()
+            Job::default()
         } else {
             match std::mem::replace(&mut self.places[slot], Place::Pushed) {
                 Place::Free(job) => job,
