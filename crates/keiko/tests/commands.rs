@@ -185,7 +185,7 @@ fn a_run_plays_matches_and_is_an_engine() {
     let answer = text(&engine.wait_with_output().unwrap().stdout);
     assert!(answer.contains("usiok") && answer.contains("readyok"), "{answer}");
     assert_eq!(answer.matches("bestmove").count(), 4, "{answer}");
-    assert!(answer.contains("info string error `9z9z`"), "{answer}");
+    assert!(answer.contains("info string error move 1: `9z9z`"), "{answer}");
 
     // A network of another game, a damaged one, and what is none.
     expect_failure(
