@@ -69,6 +69,10 @@ pub trait Player {
 }
 
 impl<P: Player + ?Sized> Player for Box<P> {
+    fn prepare(&mut self, turns: &[Turn<'_>]) -> Result<(), PlayerError> {
+        (**self).prepare(turns)
+    }
+
     fn choose(
         &mut self,
         turns: &[Turn<'_>],

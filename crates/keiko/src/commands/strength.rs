@@ -69,7 +69,7 @@ pub(crate) struct Arguments {
     #[arg(long = "set", value_name = "KEY=VALUE")]
     set: Vec<String>,
     /// An opponent beside `random`: a player as `keiko match` takes it; behind an outside engine
-    /// @NODES or @MILLISECONDSms a move [default: @1000]. May be given many times.
+    /// @NODES or @MILLISECONDSms a move [default: 1000 nodes]. May be given many times.
     #[arg(long = "against", value_name = "PLAYER")]
     against: Vec<String>,
     /// An option of outside engines; may be given many times.
