@@ -1,10 +1,19 @@
-//! A growing file of games, a line of JSON each, that one process writes at a time.
+//! Files of commands that play: a growing one of games, a line of JSON each, that one process writes
+//! at a time, and those that are there whole or not at all.
 
 use crate::Failure;
 use keiko_trainer::scoresheet::Scoresheet;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
+
+/// Writes a file as a whole.
+pub(crate) fn write_whole(path: &Path, text: &str) -> Result<(), Failure> {
+    let unfinished = path.with_extension("part");
+    std::fs::write(&unfinished, text)
+        .and_then(|()| std::fs::rename(&unfinished, path))
+        .map_err(cannot(path))
+}
 
 /// The file, open and locked.
 pub(crate) struct GameFile {

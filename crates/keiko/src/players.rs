@@ -38,6 +38,9 @@ pub(crate) const SEARCH: SearchConfig = SearchConfig {
     puct: Puct { cpuct: 1.5, cpuct_growth: 0.0, fpu_reduction: 0.3, ..Puct::USUAL },
 };
 
+/// Games a network plays side by side.
+pub(crate) const BATCH: usize = 32;
+
 /// A player as named on the command line, with what is needed to seat it.
 pub(crate) enum Contestant {
     /// Uniform random play.
@@ -176,6 +179,14 @@ fn split_precision(text: &str) -> Result<(&str, Option<Precision>), Failure> {
         }
         _ => Ok((text, None)),
     }
+}
+
+/// Reads an option of an engine, `NAME=VALUE`, that stands behind a flag.
+pub(crate) fn split_option(flag: &str, text: &str) -> Result<(String, String), Failure> {
+    let (name, value) = text
+        .split_once('=')
+        .ok_or_else(|| Failure::usage(format!("{flag} {text}: expected NAME=VALUE")))?;
+    Ok((name.to_owned(), value.to_owned()))
 }
 
 /// Reads `f32`, `bf16` or `int8`.

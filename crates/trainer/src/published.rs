@@ -200,14 +200,12 @@ mod tests {
         assert_eq!(numbers, [1, 3, 5, 7, 2, 6, 4, 8, 0]);
     }
 
-    #[test]
-    fn networks_beyond_the_bound_go_but_rivals_stay() {
+    /// A run of nine generations, each with a network of 100 bytes.
+    fn nine_networks(dir: &Path, sets: &[&str]) -> Run {
         let smoke = concat!(env!("CARGO_MANIFEST_DIR"), "/../../configs/smoke.toml");
-        let sets =
-            ["arena.every=1", "arena.rival_age=2", "arena.ladder_pairs=0"].map(str::to_owned);
+        let sets: Vec<String> = sets.iter().map(|&set| set.to_owned()).collect();
         let experiment = crate::Experiment::load(Path::new(smoke), &sets).unwrap();
-        let dir = tempfile::tempdir().unwrap();
-        let (mut run, _) = Run::open(&dir.path().join("run"), &experiment).unwrap();
+        let (mut run, _) = Run::open(&dir.join("run"), &experiment).unwrap();
         run.state.published = (0..=8).map(published).collect();
         run.state.generation = 9;
         for one in &run.state.published {
@@ -215,6 +213,14 @@ mod tests {
             std::fs::create_dir(&folder).unwrap();
             std::fs::write(folder.join("weights"), [0; 100]).unwrap();
         }
+        run
+    }
+
+    #[test]
+    fn networks_beyond_the_bound_go_but_rivals_stay() {
+        let dir = tempfile::tempdir().unwrap();
+        let sets = ["arena.every=1", "arena.rival_age=2", "arena.ladder_pairs=0"];
+        let run = nine_networks(dir.path(), &sets);
         let kept =
             State { generation: 5, published: (0..=4).map(published).collect(), ..State::new() };
         assert_eq!(thin_out(&run, 900, &[]).unwrap(), [0; 0]);
@@ -246,17 +252,8 @@ mod tests {
 
     #[test]
     fn networks_that_play_on_the_ladder_stay() {
-        let smoke = concat!(env!("CARGO_MANIFEST_DIR"), "/../../configs/smoke.toml");
-        let sets = ["arena.every=1", "arena.ladder_pairs=1"].map(str::to_owned);
-        let experiment = crate::Experiment::load(Path::new(smoke), &sets).unwrap();
         let dir = tempfile::tempdir().unwrap();
-        let (mut run, _) = Run::open(&dir.path().join("run"), &experiment).unwrap();
-        run.state.published = (0..=8).map(published).collect();
-        run.state.generation = 9;
-        for one in &run.state.published {
-            std::fs::create_dir(folder(&run, one.step)).unwrap();
-            std::fs::write(folder(&run, one.step).join("weights"), [0; 100]).unwrap();
-        }
+        let run = nine_networks(dir.path(), &["arena.every=1", "arena.ladder_pairs=1"]);
         assert_eq!(thin_out(&run, 0, &[]).unwrap(), [10, 30]);
     }
 

@@ -2,7 +2,7 @@
 
 use crate::external::Limit;
 use crate::failure::STOPPED;
-use crate::game_file::{GameFile, cannot};
+use crate::game_file::{GameFile, cannot, write_whole};
 use crate::players::{Contestant, Means, Seated, Settings};
 use crate::{Failure, stop};
 use keiko_network::{CARD_FILE, Inference, Network, NetworkEvaluator, Precision, Weights};
@@ -213,9 +213,5 @@ fn write(run: &Path, ladder: &Ladder, ratings: &Ratings) -> Result<(), Failure> 
     };
     let all: Vec<_> = ladder.players().iter().enumerate().map(rating).collect();
     let text = serde_json::to_string_pretty(&all).expect("ratings are plain data") + "\n";
-    let path = run.join("ladder.json");
-    let unfinished = run.join(".ladder.json");
-    std::fs::write(&unfinished, text)
-        .and_then(|()| std::fs::rename(&unfinished, &path))
-        .map_err(cannot(&path))
+    write_whole(&run.join("ladder.json"), &text)
 }

@@ -9,8 +9,8 @@ mod training;
 
 use crate::external::Limit;
 use crate::failure::STOPPED;
-use crate::game_file::cannot;
-use crate::players::{Contestant, Means};
+use crate::game_file::{cannot, write_whole};
+use crate::players::{Contestant, Means, split_option};
 use crate::{Failure, stop};
 use contenders::{Contender, Variation, contenders};
 use keiko_rules::Rules;
@@ -176,15 +176,8 @@ impl Arguments {
     }
 
     fn opponents(&self) -> Result<Vec<Opponent>, Failure> {
-        let option = |text: &String| {
-            let (name, value) = text.split_once('=')?;
-            Some((name.to_owned(), value.to_owned()))
-        };
-        let read = |text| {
-            let expected = || Failure::usage(format!("--option {text}: expected NAME=VALUE"));
-            option(text).ok_or_else(expected)
-        };
-        let options = self.options.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+        let options = self.options.iter().map(|text| split_option("--option", text));
+        let options = options.collect::<Result<Vec<_>, _>>()?;
         let mut opponents: Vec<Opponent> = Vec::new();
         for name in ["random"].into_iter().chain(self.against.iter().map(String::as_str)) {
             if opponents.iter().any(|opponent| opponent.name == name) {
@@ -299,7 +292,9 @@ fn equalise(candidates: &mut [Candidate<'_>], hall: &Hall, dir: &Path) -> Result
     for candidate in candidates {
         let factor = pace(&candidate.contestant).zip(first).map_or(1.0, |(own, first)| own / first);
         candidate.simulations = (f64::from(candidate.simulations) * factor).round().max(1.0) as u32;
-        candidate.contestant = network(&candidate.graduate.network, candidate.simulations)?;
+        if let Contestant::Network(.., simulations) = &mut candidate.contestant {
+            *simulations = candidate.simulations;
+        }
     }
     Ok(())
 }
@@ -328,12 +323,4 @@ fn lock(dir: &Path) -> Result<File, Failure> {
         }
         Err(TryLockError::Error(error)) => Err(cannot(&path)(error)),
     }
-}
-
-/// Writes a file as a whole.
-fn write_whole(path: &Path, text: &str) -> Result<(), Failure> {
-    let unfinished = path.with_extension("part");
-    std::fs::write(&unfinished, text)
-        .and_then(|()| std::fs::rename(&unfinished, path))
-        .map_err(cannot(path))
 }

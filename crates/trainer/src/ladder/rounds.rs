@@ -19,8 +19,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 const ROUND: u64 = 4;
 
 /// Players on the ladder at most: beyond it networks that no longer play are taken off, every second
-/// first, the oldest first, then every second of the rest. Ratings of so many take some hundredths
-/// of a second.
+/// first, the oldest first, then every second of the rest: the state stays small.
 const MOST: usize = 512;
 
 /// Settings that make other players of the same networks, or another network the zero of all ratings.

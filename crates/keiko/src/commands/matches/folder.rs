@@ -3,7 +3,7 @@
 use super::standings::Standings;
 use super::table;
 use crate::Failure;
-use crate::game_file::{GameFile, cannot};
+use crate::game_file::{GameFile, cannot, write_whole};
 use keiko_rules::{Ending, Game, Reason, Rules, kif_record, pgn_record};
 use keiko_trainer::scoresheet::Scoresheet;
 use std::collections::BTreeMap;
@@ -62,11 +62,7 @@ impl Folder {
 
     /// Writes a file as a whole.
     fn write(&self, name: &str, text: &str) -> Result<(), Failure> {
-        let path = self.dir.join(name);
-        let unfinished = path.with_extension("part");
-        std::fs::write(&unfinished, text)
-            .and_then(|()| std::fs::rename(&unfinished, &path))
-            .map_err(cannot(&path))
+        write_whole(&self.dir.join(name), text)
     }
 }
 
@@ -84,10 +80,7 @@ fn check_settings(dir: &Path, settings: &BTreeMap<String, String>) -> Result<(),
             return Err(Failure::usage(message));
         }
         let text = toml::to_string(settings).expect("settings are plain data");
-        let unfinished = dir.join(".match.toml");
-        return std::fs::write(&unfinished, text)
-            .and_then(|()| std::fs::rename(&unfinished, &path))
-            .map_err(cannot(&path));
+        return write_whole(&path, &text);
     }
     let text = std::fs::read_to_string(&path).map_err(cannot(&path))?;
     let found: BTreeMap<String, String> = toml::from_str(&text)

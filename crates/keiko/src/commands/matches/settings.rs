@@ -4,7 +4,7 @@ use super::pairings::Pairings;
 use super::{Arguments, openings};
 use crate::Failure;
 use crate::external::{Control, Limit};
-use crate::players::{Contestant, Means, Seated, Settings};
+use crate::players::{BATCH, Contestant, Means, Seated, Settings, split_option};
 use keiko_rules::{Game, Rules};
 use keiko_trainer::arena::Match;
 use keiko_trainer::sprt::{Scale, Sprt};
@@ -19,9 +19,6 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// with a clock, which has to be kept.
 const LATE_MOVE: u64 = 1000;
 const LATE_CLOCK: u64 = 50;
-
-/// Games a network plays side by side.
-const BATCH: usize = 32;
 
 /// Games, where the command does not say how many.
 const GAMES: u64 = 100;
@@ -238,11 +235,4 @@ impl Arguments {
         }
         settings
     }
-}
-
-fn split_option(flag: &str, text: &str) -> Result<(String, String), Failure> {
-    let (name, value) = text
-        .split_once('=')
-        .ok_or_else(|| Failure::usage(format!("{flag} {text}: expected NAME=VALUE")))?;
-    Ok((name.to_owned(), value.to_owned()))
 }

@@ -3,7 +3,7 @@
 use super::contenders::{hash, plain};
 use crate::Failure;
 use crate::game_file::{GameFile, cannot};
-use crate::players::{Contestant, Seated, Settings};
+use crate::players::{BATCH, Contestant, Seated, Settings};
 use keiko_network::Inference;
 use keiko_rules::{Color, Game, Rules};
 use keiko_trainer::arena::{Match, Played, first_players_color, tally_of};
@@ -12,9 +12,6 @@ use keiko_trainer::scoresheet::Scoresheet;
 use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
-
-/// Games a network plays side by side.
-pub(super) const BATCH: usize = 32;
 
 /// A player with its name.
 pub(super) struct Party<'a> {

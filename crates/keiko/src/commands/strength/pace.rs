@@ -1,9 +1,10 @@
 //! How fast networks think, so that those of different sizes can be given equal time.
 
-use super::meetings::{BATCH, Hall};
+use super::meetings::Hall;
 use super::training::now;
 use crate::Failure;
-use crate::players::{Contestant, Seated, Settings};
+use crate::game_file::write_whole;
+use crate::players::{BATCH, Contestant, Seated, Settings};
 use keiko_network::NetworkEvaluator;
 use keiko_rules::Game;
 use keiko_selfplay::{Purpose, SearchConfig, generator, random_moves};
@@ -63,7 +64,7 @@ pub(super) fn paces(dir: &Path, hall: &Hall, networks: &[&Contestant]) -> Result
         }
     }
     let text = serde_json::to_string_pretty(&paces).expect("numbers are plain data");
-    super::write_whole(&path, &text)?;
+    write_whole(&path, &text)?;
     Ok(paces)
 }
 

@@ -3,7 +3,7 @@
 
 use super::contenders::Contender;
 use crate::Failure;
-use crate::game_file::cannot;
+use crate::game_file::{cannot, write_whole};
 use keiko_trainer::{Event, Experiment, Run, Watcher, processor_seconds, train};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -273,5 +273,5 @@ fn read(path: &Path) -> Result<Used, Failure> {
 
 fn write(path: &Path, used: &Used) -> Result<(), Failure> {
     let text = serde_json::to_string(used).expect("counts are plain data");
-    super::write_whole(path, &text)
+    write_whole(path, &text)
 }
