@@ -64,7 +64,14 @@ smoke_run() {
     "$python" scripts/check_events.py "$run"
 }
 
-# Networks of four games, computed by onnxruntime and read by numpy as keiko computes them.
+# A published network finds a move in a GUI's words.
+plays_in_an_engine() {
+    printf '%s\n' usi isready "position startpos" "go nodes 50" |
+        "$target/release/keiko" engine --network "$1" | grep "^bestmove [^r]"
+}
+
+# Networks of four games and those that are published, computed by onnxruntime and read by numpy as
+# keiko computes them.
 networks_elsewhere() {
     local game pooling network
     while read -r game pooling; do
@@ -79,7 +86,11 @@ networks_elsewhere() {
 microshogi bias
 doubutsu squeeze-excite
 shogi bias"
-    "$target/release/keiko" inspect checkpoints/published/minishogi
+    for network in checkpoints/published/*/; do
+        "$target/release/keiko" inspect "$network"
+        "$python" examples/use_network.py "$network"
+        plays_in_an_engine "$network"
+    done
 }
 
 stage "tools"

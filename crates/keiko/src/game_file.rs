@@ -27,14 +27,7 @@ impl GameFile {
     pub(crate) fn open(path: &Path, at_once: u64) -> Result<(GameFile, Vec<Scoresheet>), Failure> {
         let options = OpenOptions::new().create(true).read(true).append(true).open(path);
         let mut file = options.map_err(cannot(path))?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                let message = format!("{}: another process writes its games", path.display());
-                return Err(Failure::environment(message));
-            }
-            Err(TryLockError::Error(error)) => return Err(cannot(path)(error)),
-        }
+        hold(&file, path, "writes its games")?;
         let mut text = String::new();
         file.read_to_string(&mut text).map_err(cannot(path))?;
         let lines: Vec<&str> =
@@ -63,6 +56,17 @@ impl GameFile {
     /// Has the disk keep all of them.
     pub(crate) fn sync(&self) -> Result<(), Failure> {
         self.file.sync_all().map_err(cannot(&self.path))
+    }
+}
+
+/// Locks a file until the process ends, or says what another process does with this place.
+pub(crate) fn hold(file: &File, place: &Path, does: &str) -> Result<(), Failure> {
+    match file.try_lock() {
+        Ok(()) => Ok(()),
+        Err(TryLockError::WouldBlock) => {
+            Err(Failure::environment(format!("{}: another process {does}", place.display())))
+        }
+        Err(TryLockError::Error(error)) => Err(cannot(place)(error)),
     }
 }
 

@@ -11,7 +11,7 @@ fn keiko(arguments: &[&str]) -> Output {
     command.args(arguments).stdin(Stdio::null()).output().unwrap()
 }
 
-/// Trains a tiny run: as many generations, which may be none.
+/// Trains a tiny run: as many generations.
 fn train(dir: &Path, rules: &str, generations: u64) {
     let experiment = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../configs/smoke.toml");
     let (rules, generations) =
@@ -122,6 +122,25 @@ fn sample_games_can_be_played_on_the_page() {
         }
         assert!(!sample["ending"].as_str().unwrap().is_empty());
     }
+}
+
+#[test]
+fn ratings_are_a_picture_of_their_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let (run, out) = (folder.path().join("run"), folder.path().join("elo.svg"));
+    let draw = || keiko(&["report", run.to_str().unwrap(), "--elo", out.to_str().unwrap()]);
+    train(&run, "doubutsu", 2);
+    let output = draw();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let picture = std::fs::read_to_string(&out).unwrap();
+    assert!(picture.starts_with("<svg ") && picture.ends_with("</svg>\n"), "{picture}");
+    for part in ["by minutes of work", ">network<", ">material:4<", "class=\"band s0\""] {
+        assert!(picture.contains(part), "no {part} in {picture}");
+    }
+    std::fs::write(run.join("metrics.jsonl"), "").unwrap();
+    let output = draw();
+    assert_eq!(output.status.code(), Some(4));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("nothing is rated yet"));
 }
 
 #[test]

@@ -20,7 +20,10 @@ use std::sync::Arc;
 ///
 /// The run may be going on meanwhile: it is only read.
 #[derive(clap::Args)]
-#[command(after_help = "Example: keiko report checkpoints/minishogi --out minishogi.html")]
+#[command(
+    after_help = "Examples: keiko report checkpoints/minishogi --out minishogi.html\n          \
+    keiko report checkpoints/minishogi --elo elo.svg"
+)]
 pub(crate) struct Arguments {
     /// The run's folder.
     #[arg(value_name = "RUN")]
@@ -28,6 +31,9 @@ pub(crate) struct Arguments {
     /// The page to write [default: RUN/report.html].
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+    /// Write the curve of the ratings alone, as an SVG picture, and no page.
+    #[arg(long, value_name = "FILE", conflicts_with = "out")]
+    elo: Option<PathBuf>,
 }
 
 /// What the page is made from.
@@ -40,6 +46,9 @@ struct Told {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    if let Some(out) = &arguments.elo {
+        return draw(&arguments.run, out);
+    }
     let told = read(&arguments.run)?;
     let out = arguments.out.clone().unwrap_or_else(|| arguments.run.join("report.html"));
     write_whole(&out, &page::html(&told))?;
@@ -52,12 +61,28 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// The ratings as a picture.
+fn draw(run: &Path, out: &Path) -> Result<ExitCode, Failure> {
+    Records::open(run)?;
+    let lines = figures(run)?;
+    let picture = page::elo_picture(&lines)
+        .ok_or_else(|| Failure::data(format!("{}: nothing is rated yet", run.display())))?;
+    write_whole(out, &picture)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// All of a run's figures that can be read.
+fn figures(run: &Path) -> Result<Vec<Line>, Failure> {
+    let (lines, damaged) = sound_lines(run).map_err(RunError::from)?;
+    damaged.iter().for_each(|line| tell!("skipped: {line}"));
+    Ok(lines)
+}
+
 fn read(run: &Path) -> Result<Told, Failure> {
     let records = Records::open(run)?;
     complain(&records);
     let Records { experiment, rules, listing, .. } = records;
-    let (lines, damaged) = sound_lines(run).map_err(RunError::from)?;
-    damaged.iter().for_each(|line| tell!("skipped: {line}"));
+    let lines = figures(run)?;
     let mut samples: Vec<Sample> = newest_network(run)
         .and_then(|network| sample::opening(&network, &rules))
         .into_iter()

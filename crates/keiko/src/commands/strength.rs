@@ -9,7 +9,7 @@ mod training;
 
 use crate::external::Limit;
 use crate::failure::STOPPED;
-use crate::game_file::{cannot, write_whole};
+use crate::game_file::{cannot, hold, write_whole};
 use crate::players::{Contestant, Means, split_option};
 use crate::{Failure, stop};
 use contenders::{Contender, Variation, contenders};
@@ -17,7 +17,7 @@ use keiko_rules::Rules;
 use keiko_trainer::Experiment;
 use meetings::{Games, Hall, Party};
 use opponents::Opponent;
-use std::fs::{File, TryLockError};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -315,12 +315,6 @@ fn lock(dir: &Path) -> Result<File, Failure> {
     std::fs::create_dir_all(dir).map_err(cannot(dir))?;
     let path = dir.join("lock");
     let file = File::create(&path).map_err(cannot(&path))?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => {
-            let message = format!("{}: another process compares contenders here", dir.display());
-            Err(Failure::environment(message))
-        }
-        Err(TryLockError::Error(error)) => Err(cannot(&path)(error)),
-    }
+    hold(&file, dir, "compares contenders here")?;
+    Ok(file)
 }

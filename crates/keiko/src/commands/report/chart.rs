@@ -1,4 +1,5 @@
-//! Charts as SVG inside the page; a few lines of its script show values under the mouse.
+//! Charts as SVG inside the page, where a few lines of its script show values under the mouse, or as
+//! pictures of their own.
 
 use std::fmt::Write;
 
@@ -12,6 +13,13 @@ const LEFT: f64 = 56.0;
 const RIGHT: f64 = 12.0;
 const TOP: f64 = 10.0;
 const BOTTOM: f64 = 26.0;
+
+/// What a picture of its own has above the curves: a line for its title, one for the curves' names.
+const HEADING: f64 = 44.0;
+/// Space for a letter of a curve's name.
+const LETTER: f64 = 7.0;
+/// How a picture of its own looks; on paper of its own, since nobody knows what lies behind it.
+const PICTURE: &str = include_str!("picture.css");
 
 /// A curve: points (x, y), x going up.
 pub(super) struct Series {
@@ -69,17 +77,9 @@ impl Axis {
 impl Chart {
     /// The chart as a figure; nothing where there is nothing to draw.
     pub(super) fn html(mut self) -> String {
-        self.series.retain(|series| !series.points.is_empty());
-        if self.series.is_empty() {
+        let Some((svg, x)) = self.drawn() else {
             return String::new();
-        }
-        self.series.iter_mut().for_each(Series::thin);
-        let (x, y) = self.axes();
-        let mut svg = grid(&x, &y);
-        match self.kind {
-            Kind::Stacked => svg += &self.areas(&x, &y),
-            _ => svg += &self.curves(&x, &y),
-        }
+        };
         let named = self.series.iter().enumerate().filter(|_| self.series.len() > 1);
         let keys: String = named.map(key).collect();
         format!(
@@ -92,6 +92,48 @@ impl Chart {
             self.meaning,
             self.title,
         )
+    }
+
+    /// The chart as a picture of its own; none where there is nothing to draw.
+    pub(super) fn picture(mut self) -> Option<String> {
+        let (svg, _) = self.drawn()?;
+        let mut keys = String::new();
+        let mut left = LEFT;
+        for (index, series) in self.series.iter().enumerate() {
+            let name = super::page::escape(&series.name);
+            let _ = write!(
+                keys,
+                "<rect class=\"key s{index}\" x=\"{left}\" y=\"30\" width=\"10\" height=\"10\"/>\
+                 <text x=\"{}\" y=\"39\">{name}</text>",
+                left + 15.0
+            );
+            left += 30.0 + LETTER * series.name.chars().count() as f64;
+        }
+        let height = HEIGHT + HEADING;
+        Some(format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" \
+             width=\"{WIDTH}\" height=\"{height}\" role=\"img\">\n<title>{title}</title>\n\
+             <style>\n{PICTURE}</style>\n<rect class=\"paper\" width=\"{WIDTH}\" \
+             height=\"{height}\"/>\n<text class=\"title\" x=\"{LEFT}\" y=\"20\">{title}</text>\n\
+             {keys}\n<g transform=\"translate(0 {HEADING})\">{svg}</g>\n</svg>\n",
+            title = self.title,
+        ))
+    }
+
+    /// What is drawn, and where x lies in it; none where there is nothing to draw.
+    fn drawn(&mut self) -> Option<(String, Axis)> {
+        self.series.retain(|series| !series.points.is_empty());
+        if self.series.is_empty() {
+            return None;
+        }
+        self.series.iter_mut().for_each(Series::thin);
+        let (x, y) = self.axes();
+        let mut svg = grid(&x, &y);
+        match self.kind {
+            Kind::Stacked => svg += &self.areas(&x, &y),
+            _ => svg += &self.curves(&x, &y),
+        }
+        Some((svg, x))
     }
 
     fn axes(&self) -> (Axis, Axis) {
@@ -287,5 +329,7 @@ mod tests {
     fn a_chart_of_nothing_is_nothing() {
         let chart = Chart { title: "t", meaning: "m", kind: Kind::Lines, series: Vec::new() };
         assert_eq!(chart.html(), "");
+        let chart = Chart { title: "t", meaning: "m", kind: Kind::Lines, series: Vec::new() };
+        assert_eq!(chart.picture(), None);
     }
 }

@@ -12,6 +12,9 @@ const SCRIPT: &str = include_str!("page.js");
 /// Games played so far: what lies along the bottom of every chart.
 pub(super) const GAMES: &str = "replay/total_games";
 
+/// Seconds of work that are better told in hours.
+const LONG: f64 = 4.0 * 3600.0;
+
 /// How games end, in the order of the chart, by the ends of their tags.
 const ENDS: [(&str, &str); 11] = [
     ("mate", "mate"),
@@ -118,11 +121,12 @@ fn figures(value: f64) -> String {
 
 /// What all generations took; the time the run stood still is not counted.
 fn seconds_of_work(lines: &[Line]) -> f64 {
+    lines.iter().map(seconds_of).sum()
+}
+
+fn seconds_of(line: &Line) -> f64 {
     let parts = ["playing", "learning", "measuring"].map(|part| format!("system/seconds_{part}"));
-    let of_line = |line: &Line| -> f64 {
-        parts.iter().filter_map(|part| line.scalars.get(part).copied().flatten()).sum()
-    };
-    lines.iter().map(of_line).sum()
+    parts.iter().filter_map(|part| line.scalars.get(part).copied().flatten()).sum()
 }
 
 fn duration(seconds: f64) -> String {
@@ -147,7 +151,7 @@ fn charts(lines: &[Line]) -> String {
         band: None,
     };
     let chart = |title, meaning, kind, series| Chart { title, meaning, kind, series }.html();
-    let strength = ladder_chart(lines)
+    let strength = ladder_chart(lines).html()
         + &elo_chart(lines)
         + &chart(
             "Score against uniform random play",
@@ -251,10 +255,29 @@ fn section(title: &str, words: &str, charts: &str) -> String {
     }
 }
 
+fn value(line: &Line, tag: &str) -> Option<f64> {
+    line.scalars.get(tag).copied().flatten()
+}
+
 /// A tag's values by games played.
 fn points(lines: &[Line], tag: &str) -> Vec<(f64, f64)> {
-    let value = |line: &Line, tag: &str| line.scalars.get(tag).copied().flatten();
     lines.iter().filter_map(|line| Some((value(line, GAMES)?, value(line, tag)?))).collect()
+}
+
+/// The ratings by time of work, as a picture of its own; none where there are no ratings yet.
+pub(super) fn elo_picture(lines: &[Line]) -> Option<String> {
+    let (title, unit) = match seconds_of_work(lines) {
+        long if long > LONG => ("Elo above the untrained network, by hours of work", 3600.0),
+        _ => ("Elo above the untrained network, by minutes of work", 60.0),
+    };
+    // Curves go by what lines say of games: here that is time.
+    let mut seconds = 0.0;
+    let mut timed = lines.to_vec();
+    for line in &mut timed {
+        seconds += seconds_of(line);
+        line.scalars.insert(GAMES.to_owned(), Some(seconds / unit));
+    }
+    Chart { title, ..ladder_chart(&timed) }.picture()
 }
 
 fn elo_chart(lines: &[Line]) -> String {
@@ -267,7 +290,7 @@ fn elo_chart(lines: &[Line]) -> String {
     .html()
 }
 
-fn ladder_chart(lines: &[Line]) -> String {
+fn ladder_chart(lines: &[Line]) -> Chart {
     let anchors = ANCHORS.iter().map(|anchor| Series {
         name: anchor.to_string(),
         points: points(lines, &format!("ladder/{}", anchor.to_string().replace(':', "_"))),
@@ -279,7 +302,6 @@ fn ladder_chart(lines: &[Line]) -> String {
         kind: Kind::Lines,
         series: std::iter::once(with_band(lines, "network", "ladder/elo")).chain(anchors).collect(),
     }
-    .html()
 }
 
 /// A tag's curve, with its interval where all of it is there.
