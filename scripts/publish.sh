@@ -8,9 +8,10 @@ set -euo pipefail
 keiko="$(dirname "${BASH_SOURCE[0]}")/../target/release/keiko"
 run="$1" folder="$2" games="${3:-320}"
 
-# The newest game of a generation, or of one after it, that began normally.
+# The number of a generation's first game that began normally.
 normal_game() {
-    "$keiko" games "$run" --generation "$1.." | awk '$4 == "normal" { print $1; exit }'
+    "$keiko" games "$run" --generation "$1" |
+        awk '$4 == "normal" && !found { print $1; found = 1 }'
 }
 
 network="$(find "$run/networks" -mindepth 1 -maxdepth 1 -not -name '.*' | sort | tail -n 1)"

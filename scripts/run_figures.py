@@ -3,10 +3,11 @@
 
 usage: run_figures.py FOLDER [PARTS]      a run's folder or a published one; 4 parts unless told
 
-Reads metrics.jsonl. Values are means over the generations of a part; what a
-run has so far (games, steps, ratings) is as at the part's end.
+Reads metrics.jsonl. Values are means over the generations of a part; what a run has so far (games,
+positions, ratings) is as at the part's end.
 """
 
+import itertools
 import json
 import pathlib
 import sys
@@ -44,14 +45,18 @@ def parts_of(lines, count):
     return [part for part in parts if part]
 
 
-def mean(part, tag, shown):
-    values = [line[tag] for line in part if line.get(tag) is not None]
-    return shown.format(sum(values) / len(values)) if values else ""
+def mean(values):
+    return sum(values) / len(values)
 
 
-def last(part, tag, shown):
-    values = [line[tag] for line in part if line.get(tag) is not None]
-    return shown.format(values[-1]) if values else ""
+def last(values):
+    return values[-1]
+
+
+def row(parts, name, tag, shown, summary):
+    values = [[line[tag] for line in part if line.get(tag) is not None] for part in parts]
+    cells = [shown.format(summary(those)) if those else "" for those in values]
+    print(f"| {name} | " + " | ".join(cells) + " |")
 
 
 def ends(lines):
@@ -66,16 +71,13 @@ def main():
     every = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
     lines = [line for line in every if line.get("replay/total_games") is not None]
     parts = parts_of(lines, count)
-    hours, until = [], 0.0
-    for part in parts:
-        until += sum(map(seconds, part)) / 60
-        hours.append(f"{until:.0f} min")
-    print("| until | " + " | ".join(hours) + " |")
+    ends_at = itertools.accumulate(sum(map(seconds, part)) / 60 for part in parts)
+    print("| until | " + " | ".join(f"{minutes:.0f} min" for minutes in ends_at) + " |")
     print("|---|" + "---:|" * len(parts))
     for name, tag, shown in SO_FAR:
-        print(f"| {name} | " + " | ".join(last(part, tag, shown) for part in parts) + " |")
+        row(parts, name, tag, shown, last)
     for name, tag, shown in MEANS + ends(lines):
-        print(f"| {name} | " + " | ".join(mean(part, tag, shown) for part in parts) + " |")
+        row(parts, name, tag, shown, mean)
 
 
 main()

@@ -1,7 +1,7 @@
 //! Doubutsu shogi solved: every position that can be reached, and for the positions of a file of
 //! exact values every move that keeps them. It knows this one game and nothing of keiko's rules, so
-//! that it can judge what they lead to. Its table takes 4.8 GB
-//! of memory.
+//! that it can judge what they lead to. Its table takes 4.8 GB of
+//! memory.
 //!
 //! usage: cargo run --release -p keiko-rules --example doubutsu -- VALUES.jsonl >KEPT.jsonl
 
